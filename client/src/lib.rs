@@ -1,0 +1,2 @@
+//! The SDK of the Sudoku service.
+#![forbid(unsafe_code)]

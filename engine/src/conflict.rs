@@ -1,0 +1,54 @@
+//! Clues that contradict each other.
+
+use crate::{Grid, Unit};
+
+/// A digit that stands more than once in a unit.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Conflict {
+    /// The digit, 1 to 9.
+    pub digit: u8,
+    /// The unit in which it is repeated.
+    pub unit: Unit,
+    /// All cells of the unit that hold it, 0 to 80, ascending: 2 to 9 of them.
+    pub cells: Vec<u8>,
+}
+
+/// Every unit in which `grid` repeats a digit, one entry for each such digit: rows, then columns, then boxes, each by
+/// index, then by digit. Empty where no two digits contradict each other.
+pub fn conflicts(grid: &Grid) -> Vec<Conflict> {
+    if !has_conflict(grid) {
+        return Vec::new();
+    }
+    let holding = |unit: Unit, digit: u8| -> Vec<u8> {
+        unit.cells()
+            .into_iter()
+            .filter(|&cell| grid.get(cell.into()) == Some(digit))
+            .collect()
+    };
+    Unit::all()
+        .flat_map(|unit| (1..=9).map(move |digit| (unit, digit)))
+        .map(|(unit, digit)| Conflict {
+            digit,
+            unit,
+            cells: holding(unit, digit),
+        })
+        .filter(|conflict| conflict.cells.len() > 1)
+        .collect()
+}
+
+/// Whether any unit of `grid` repeats a digit: [`conflicts`] without the report, in one pass over the cells.
+pub fn has_conflict(grid: &Grid) -> bool {
+    let (mut rows, mut columns, mut boxes) = ([0_u16; 9], [0_u16; 9], [0_u16; 9]);
+    for (cell, &digit) in grid.cells().iter().enumerate().filter(|&(_, &digit)| digit != 0) {
+        let (row, column) = (cell / 9, cell % 9);
+        let box_ = row / 3 * 3 + column / 3;
+        let bit = 1 << digit;
+        if (rows[row] | columns[column] | boxes[box_]) & bit != 0 {
+            return true;
+        }
+        rows[row] |= bit;
+        columns[column] |= bit;
+        boxes[box_] |= bit;
+    }
+    false
+}

@@ -1,0 +1,17 @@
+//! Sudoku grids, their text formats, and exact, resumable solvers.
+//!
+//! The crate knows no file, socket, clock or environment: text comes in through a [`std::io::BufRead`], and a search
+//! is bounded in steps by whoever runs it. It never panics on any input, and allocates nothing in a search.
+
+mod conflict;
+mod grid;
+pub mod reference;
+pub mod single;
+mod solution;
+mod unit;
+
+pub use conflict::{Conflict, conflicts};
+pub use grid::{Grid, GridError};
+pub use single::{Search, Step};
+pub use solution::{Solution, SolutionError};
+pub use unit::Unit;

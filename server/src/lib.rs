@@ -1,0 +1,2 @@
+//! The Sudoku service.
+#![forbid(unsafe_code)]

@@ -1,0 +1,81 @@
+# One recipe for each thing that a change must pass; `.ci/run` runs them one after the other.
+# What they install, in pinned versions, goes into folders that git ignores.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+export PATH := justfile_directory() / ".ci/.venv/bin:" + justfile_directory() / ".ci/node_modules/.bin:" + env("PATH")
+
+# List the recipes
+default:
+    @just --list --unsorted
+
+# Run everything that CI runs
+ci:
+    .ci/run
+
+# Format the code and the contract
+format: _buf
+    cargo fmt --all
+    buf format --write
+
+# Check the format, and the lints with every warning an error
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# Check the contract: its style, and that it breaks no caller of the last release
+contract: _buf
+    buf format --diff --exit-code
+    buf lint
+    buf breaking --against proto/baseline.binpb
+
+# Make the contract as it stands the one that later changes must not break (only for a release)
+baseline: _buf
+    buf build --exclude-source-info --output proto/baseline.binpb
+
+# Check the licences and the origin of all dependencies
+dependencies: _ci-tools
+    cargo deny check bans licenses sources
+
+# Build the documentation, with every warning an error
+docs:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Run the tests that need nothing but Rust
+test:
+    cargo test
+
+# Check that the SDK builds alone, without the command line's dependencies
+sdk:
+    cargo clippy -p sudoku-client --no-default-features -- -D warnings
+    dependencies=$(cargo tree -p sudoku-client --no-default-features --edges normal --prefix none); \
+        ! grep -E '^(sudoku-server|anyhow|clap|indicatif) ' <<< "$dependencies"
+
+# Package every crate, and build each from its package
+package:
+    CARGO_TARGET_DIR="{{ justfile_directory() }}/target" cargo package --workspace
+
+# Check that what the README shows is so, its first command in a fresh clone included
+readme:
+    python3 .ci/readme.py
+
+# Drive the real server with clients in other languages
+foreign: foreign-python foreign-node
+
+# Only with gRPC's own client for Python, and grpcurl
+foreign-python:
+    .ci/install python tests/foreign/python
+    cargo build --workspace
+    tests/foreign/python/.venv/bin/pytest tests/foreign/python
+
+# Only with gRPC's own client for Node
+foreign-node:
+    .ci/install npm tests/foreign/node
+    cargo build --workspace
+    node --test tests/foreign/node
+
+_buf:
+    .ci/install npm .ci
+
+_ci-tools:
+    .ci/install python .ci

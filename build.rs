@@ -12,6 +12,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // `compile_fds` writes no descriptor set by itself, and reflection needs one.
     fs::write(out.join("sudoku_v1.binpb"), descriptors.encode_to_vec())?;
     // Without the transport the stubs stay generic over it, and the SDK comes without tonic's `server` feature.
-    tonic_prost_build::configure().build_transport(false).compile_fds(descriptors)?;
+    tonic_prost_build::configure()
+        .build_transport(false)
+        .compile_fds(descriptors)?;
     Ok(())
 }

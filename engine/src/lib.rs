@@ -5,6 +5,7 @@
 
 mod conflict;
 mod grid;
+mod isa;
 pub mod reference;
 pub mod single;
 mod solution;
@@ -12,6 +13,7 @@ mod unit;
 
 pub use conflict::{Conflict, conflicts};
 pub use grid::{Grid, GridError};
+pub use isa::{Isa, IsaError};
 pub use single::{Search, Step};
 pub use solution::{Solution, SolutionError};
 pub use unit::Unit;

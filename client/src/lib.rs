@@ -1,2 +1,47 @@
 //! The SDK of the Sudoku service.
+//!
+//! A [`SudokuClient`] sends grids to the service and returns typed outcomes: one at a time with
+//! [`solve`](SudokuClient::solve), any number in order with [`solve_many`](SudokuClient::solve_many).
+//!
+//! ```
+//! # use sudoku_client::Error;
+//! use sudoku_client::{Grid, Outcome, SudokuClient};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = SudokuClient::connect("http://127.0.0.1:50051").await?;
+//! let puzzle = Grid::from_line(
+//!     "..............3.85..1.2.......5.7.....4...1...9.......5......73..2.1........4...9",
+//! )?;
+//! match client.solve(&puzzle).await? {
+//!     Outcome::Unique { solution: Some(solution) } => println!("{solution}"),
+//!     other => println!("{other}"),
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Without default features the crate is the SDK alone; `cli` adds the command line and what it needs.
+
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
+
+mod channel;
+mod client;
+mod deadline;
+mod error;
+mod many;
+mod options;
+mod outcome;
+mod puzzle;
+mod server_info;
+mod status;
+mod wire;
+
+pub use client::{SudokuClient, Transport};
+pub use error::{Error, FieldViolation, ProtocolError, Reason, ServiceError, TransportError};
+pub use many::Outcomes;
+pub use options::SolveOptions;
+pub use outcome::{InvalidPuzzle, Outcome};
+pub use puzzle::Puzzle;
+pub use server_info::ServerInfo;
+pub use sudoku_engine::{Conflict, Grid, GridError, Unit};

@@ -1,0 +1,56 @@
+//! Connections to an endpoint.
+
+use std::time::Duration;
+
+use tonic::transport::{Channel, Endpoint};
+
+use crate::Error;
+
+/// How long making a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A connection that carries nothing is asked whether it still lives this often. Strict servers close connections that
+/// ask more often.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How long the answer to that may take before the connection counts as broken.
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The flow-control windows of a stream and of a connection. The connection's is far larger because the transport
+/// charges unread small frames to it and closes a connection whose budget is spent; a reader that is slow on many
+/// streams must not get there.
+const STREAM_WINDOW: u32 = 64 << 10;
+const CONNECTION_WINDOW: u32 = 64 << 20;
+
+/// Connects to `endpoint`, and returns when the connection stands.
+pub(crate) async fn connect(endpoint: &str) -> Result<Channel, Error> {
+    let channel = settings(endpoint)?.connect().await;
+    channel.map_err(|error| crate::status::error(tonic::Status::from_error(error.into())))
+}
+
+/// Connects to `endpoint` when the first call needs it, and again whenever the connection was lost.
+pub(crate) fn connect_lazy(endpoint: &str) -> Result<Channel, Error> {
+    Ok(settings(endpoint)?.connect_lazy())
+}
+
+fn settings(endpoint: &str) -> Result<Endpoint, Error> {
+    let invalid = |source: tonic::transport::Error| Error::Endpoint {
+        endpoint: endpoint.to_owned(),
+        source: source.into(),
+    };
+    let uri = match endpoint.contains("://") {
+        true => endpoint.to_owned(),
+        false => format!("http://{endpoint}"),
+    };
+    let settings = Endpoint::from_shared(uri).map_err(invalid)?;
+    Ok(settings
+        .user_agent(concat!("sudoku-client/", env!("CARGO_PKG_VERSION")))
+        .map_err(invalid)?
+        .connect_timeout(CONNECT_TIMEOUT)
+        .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
+        .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+        .keep_alive_while_idle(true)
+        .http2_adaptive_window(false)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW))
+}

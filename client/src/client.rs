@@ -1,0 +1,199 @@
+//! The client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sudoku_engine::Grid;
+use sudoku_proto::v1::GetServerInfoRequest;
+use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use tokio_stream::{Stream, StreamExt};
+use tonic::client::GrpcService;
+use tonic::codegen::{Body, Bytes, StdError};
+use tonic::transport::Channel;
+
+use crate::deadline::Deadline;
+use crate::many::{Call, Limits, LimitsCache};
+use crate::{Error, Outcome, Outcomes, Puzzle, ServerInfo, SolveOptions, channel, status, wire};
+
+/// What a [`SudokuClient`] sends its calls through: a [`Channel`], the same wrapped in tower layers, or the service
+/// itself in this process.
+///
+/// It is implemented for every tower service of HTTP requests that gRPC can be spoken to, and not to be implemented
+/// otherwise.
+pub trait Transport:
+    GrpcService<
+        tonic::body::Body,
+        Error: Into<StdError>,
+        Future: Send,
+        ResponseBody: Body<Data = Bytes, Error: Into<StdError> + Send> + Send + 'static,
+    > + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<T> Transport for T where
+    T: GrpcService<
+            tonic::body::Body,
+            Error: Into<StdError>,
+            Future: Send,
+            ResponseBody: Body<Data = Bytes, Error: Into<StdError> + Send> + Send + 'static,
+        > + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// A client of the Sudoku service.
+///
+/// It is cheap to clone; clones share the connection.
+#[derive(Debug, Clone)]
+pub struct SudokuClient<T = Channel> {
+    rpc: SudokuServiceClient<T>,
+    options: SolveOptions,
+    deadline: Option<Duration>,
+    limits: Arc<LimitsCache>,
+}
+
+impl SudokuClient {
+    /// Connects to a server, such as `http://127.0.0.1:50051`. Without a scheme it is `http`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Endpoint`] if that is not an endpoint, [`Error::Transport`] if no connection could be made.
+    pub async fn connect(endpoint: impl AsRef<str>) -> Result<Self, Error> {
+        Ok(Self::from_service(channel::connect(endpoint.as_ref()).await?))
+    }
+
+    /// Connects to a server when the first call needs it. That call then fails if no connection can be made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Endpoint`] if that is not an endpoint.
+    ///
+    /// # Panics
+    ///
+    /// Outside a Tokio runtime.
+    pub fn connect_lazy(endpoint: impl AsRef<str>) -> Result<Self, Error> {
+        Ok(Self::from_service(channel::connect_lazy(endpoint.as_ref())?))
+    }
+}
+
+impl<T: Transport> SudokuClient<T> {
+    /// A client that sends its calls through `service`: a channel of your own, one wrapped in tower layers, or the
+    /// service itself in this process.
+    pub fn from_service(service: T) -> Self {
+        let client = Self {
+            rpc: SudokuServiceClient::new(service),
+            options: SolveOptions::default(),
+            deadline: None,
+            limits: Arc::default(),
+        };
+        client.with_options(SolveOptions::default())
+    }
+
+    /// This client with other options for the puzzles of its calls.
+    #[must_use]
+    pub fn with_options(mut self, options: SolveOptions) -> Self {
+        self.rpc = self.rpc.max_decoding_message_size(wire::longest_reply(&options));
+        self.options = options;
+        self
+    }
+
+    /// This client with a deadline for each of its calls: how long a call may take, from its start to its end. A stream
+    /// of puzzles is one call.
+    ///
+    /// It is sent with the call, so that the server stops as well. There is none by default; what bounds the work is
+    /// then the time limit of each puzzle.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Solves one puzzle.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`] but [`Error::Interrupted`]. A puzzle without a solution, or with several, is none.
+    pub async fn solve(&self, puzzle: &Grid) -> Result<Outcome, Error> {
+        let deadline = Deadline::after(self.deadline);
+        let request = deadline.request(wire::solve_request(puzzle, &self.options));
+        let response = deadline.bound(self.rpc.clone().solve(request)).await?;
+        Ok(wire::solved(response, &self.options)?)
+    }
+
+    /// Solves a stream of puzzles: grids, or what reading them returned ([`Puzzle`]). The outcomes come in the same
+    /// order, one for each.
+    ///
+    /// Puzzles are sent in messages as large as the server allows when there are plenty, and a puzzle that is alone is
+    /// sent at once. Nothing happens before the outcomes are polled. A bounded number of puzzles is taken from the
+    /// stream ahead of the outcomes that were read, so a slow reader slows the whole down. Dropping the outcomes cancels
+    /// the work. The deadline of the call runs from here.
+    ///
+    /// An error ends the outcomes, after all those that came before it, and is always [`Error::Interrupted`].
+    pub fn solve_many<S>(&self, puzzles: S) -> Outcomes
+    where
+        S: Stream<Item: Into<Puzzle>> + Send + 'static,
+    {
+        let deadline = Deadline::after(self.deadline);
+        let client = self.clone();
+        let limits = async move { client.limits().await };
+        let (rpc, options) = (self.rpc.clone(), self.options);
+        let open = move || {
+            let mut rpc = rpc.clone();
+            Call::open(options, |requests| {
+                let request = deadline.request(requests);
+                async move { deadline.bound(rpc.solve_many(request)).await }
+            })
+        };
+        Outcomes::new(
+            puzzles.map(Into::into),
+            options,
+            deadline,
+            self.limits.clone(),
+            limits,
+            open,
+        )
+    }
+
+    /// Solves the puzzles of an iterator, as [`solve_many`](Self::solve_many) does those of a stream.
+    ///
+    /// The iterator is advanced inside the task that polls the outcomes. One that blocks, on a file for instance, is
+    /// better run on a thread of its own that sends its items through a channel.
+    pub fn solve_iter<I>(&self, puzzles: I) -> Outcomes
+    where
+        I: IntoIterator<Item: Into<Puzzle>, IntoIter: Send + 'static>,
+    {
+        self.solve_many(tokio_stream::iter(puzzles))
+    }
+
+    /// Asks for the server's version and limits.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`] but [`Error::Interrupted`].
+    pub async fn server_info(&self) -> Result<ServerInfo, Error> {
+        let deadline = Deadline::after(self.deadline);
+        let request = deadline.request(GetServerInfoRequest {});
+        let response = deadline.bound(self.rpc.clone().get_server_info(request)).await?;
+        Ok(wire::server_info(response))
+    }
+
+    /// The limits by which messages are sized: asked for once, and the defaults of the contract where the server has no
+    /// such method.
+    async fn limits(&self) -> Result<Limits, Error> {
+        if let Some(known) = self.limits.get() {
+            return Ok(known);
+        }
+        let limits = match self.server_info().await {
+            Ok(info) => Limits::from(&info),
+            Err(error) if status::is_unimplemented(&error) => Limits::default(),
+            Err(error) => return Err(error),
+        };
+        self.limits.set(limits);
+        Ok(limits)
+    }
+}

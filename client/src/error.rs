@@ -1,0 +1,252 @@
+//! What can go wrong with a call.
+
+use std::collections::BTreeMap;
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a call failed.
+///
+/// What the service found out about a puzzle, even that it is none, is an [`Outcome`](crate::Outcome) and no error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The endpoint is not a URI that this client can connect to.
+    #[error("{endpoint:?} is not an endpoint")]
+    Endpoint {
+        /// The text that was given.
+        endpoint: String,
+        /// What is wrong with it.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// No connection, or it broke before the answer had come.
+    #[error(transparent)]
+    Transport(TransportError),
+    /// The call's deadline passed: here, or at the service.
+    #[error("the deadline of the call passed")]
+    DeadlineExceeded,
+    /// The service answered with an error.
+    #[error(transparent)]
+    Service(Box<ServiceError>),
+    /// The service answered with something that its contract does not allow.
+    #[error("the service broke its contract: {0}")]
+    Protocol(#[from] ProtocolError),
+    /// A stream of puzzles ended early. The outcomes before it have all been delivered.
+    #[error("stopped after {answered} outcomes")]
+    Interrupted {
+        /// How many outcomes the stream delivered: the index, from 0, of the first puzzle without one.
+        answered: u64,
+        /// Why it ended.
+        source: Box<Error>,
+    },
+}
+
+impl Error {
+    /// What ended the call, with the place in a stream ([`Error::Interrupted`]) taken off.
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::Interrupted { source, .. } => source.root(),
+            other => other,
+        }
+    }
+
+    /// The service's answer, where it is one that ended the call.
+    pub fn service(&self) -> Option<&ServiceError> {
+        match self.root() {
+            Self::Service(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The reason that the service gave, where it gave one.
+    pub fn reason(&self) -> Option<&Reason> {
+        self.service()?.reason.as_ref()
+    }
+
+    /// After which time the service asks to try again, where it does.
+    pub fn retry_delay(&self) -> Option<Duration> {
+        self.service()?.retry_delay
+    }
+}
+
+/// An error that the service answered with.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{} ({})", self.message(), self.label())]
+#[non_exhaustive]
+pub struct ServiceError {
+    /// The status as it came, with all of its details.
+    pub status: tonic::Status,
+    /// The reason in the status's `ErrorInfo`. `None` where there is none in the domain of this service: the error is
+    /// then from something in between, such as a proxy.
+    pub reason: Option<Reason>,
+    /// The metadata of the `ErrorInfo`, such as `limit`. The keys of each reason are part of the contract.
+    pub metadata: BTreeMap<String, String>,
+    /// The fields of the request that are wrong, from the status's `BadRequest`.
+    pub fields: Vec<FieldViolation>,
+    /// After which time to try again, from the status's `RetryInfo`.
+    pub retry_delay: Option<Duration>,
+}
+
+impl ServiceError {
+    /// The status code.
+    pub fn code(&self) -> tonic::Code {
+        self.status.code()
+    }
+
+    /// What happened, in the service's words, for people.
+    pub fn message(&self) -> &str {
+        self.status.message()
+    }
+
+    fn label(&self) -> String {
+        match &self.reason {
+            Some(reason) => reason.to_string(),
+            None => format!("{:?}", self.code()),
+        }
+    }
+}
+
+/// A field of the request that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldViolation {
+    /// The field's path, as in `options.solution_limit`.
+    pub field: String,
+    /// What is wrong with it, for people.
+    pub description: String,
+}
+
+/// Why the service refused or ended a call: the reasons of the contract. Displays as it is written there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// `INVALID_PUZZLE`: what was sent is not a puzzle.
+    InvalidPuzzle,
+    /// `OPTION_OUT_OF_RANGE`: an option is outside its range; [`ServiceError::fields`] names it.
+    OptionOutOfRange,
+    /// `TOO_MANY_PUZZLES`: a message holds more puzzles than `limit` in the metadata.
+    TooManyPuzzles,
+    /// `MESSAGE_TOO_LARGE`: a message has more bytes than `limit` in the metadata.
+    MessageTooLarge,
+    /// `OVERLOADED`: the service is at its limit of work. It may be tried again after [`ServiceError::retry_delay`].
+    Overloaded,
+    /// `DRAINING`: the server is shutting down. Another one may take the call.
+    Draining,
+    /// `UNAUTHENTICATED`: the call carries no credential, or a wrong one.
+    Unauthenticated,
+    /// `INTERNAL`: a bug in the service. The cause is in its log.
+    Internal,
+    /// A reason that this version of the client does not know.
+    Other(String),
+}
+
+impl Reason {
+    const KNOWN: [(&'static str, Self); 8] = [
+        ("INVALID_PUZZLE", Self::InvalidPuzzle),
+        ("OPTION_OUT_OF_RANGE", Self::OptionOutOfRange),
+        ("TOO_MANY_PUZZLES", Self::TooManyPuzzles),
+        ("MESSAGE_TOO_LARGE", Self::MessageTooLarge),
+        ("OVERLOADED", Self::Overloaded),
+        ("DRAINING", Self::Draining),
+        ("UNAUTHENTICATED", Self::Unauthenticated),
+        ("INTERNAL", Self::Internal),
+    ];
+
+    /// The reason with this name in the contract.
+    pub(crate) fn from_name(name: String) -> Self {
+        match Self::KNOWN.into_iter().find(|(known, _)| *known == name) {
+            Some((_, reason)) => reason,
+            None => Self::Other(name),
+        }
+    }
+
+    /// Its name in the contract, as in `OVERLOADED`.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Other(name) => name,
+            known => Self::KNOWN
+                .iter()
+                .find(|(_, reason)| reason == known)
+                .map_or("", |(name, _)| name),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A connection that could not be made, or that broke. Its source says why.
+#[derive(Debug, Clone)]
+pub struct TransportError {
+    pub(crate) status: tonic::Status,
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match StdError::source(self) {
+            Some(_) => f.write_str("no connection to the service"),
+            // Nothing below tells more, so the text stands here.
+            None => write!(f, "no connection to the service: {}", self.status.message()),
+        }
+    }
+}
+
+impl StdError for TransportError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        let outer = self.status.source()?;
+        // The transport's own wrapper says only "transport error".
+        if outer.is::<tonic::transport::Error>() {
+            return outer.source();
+        }
+        Some(outer)
+    }
+}
+
+/// How an answer breaks the contract.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProtocolError {
+    /// An answer without a result.
+    #[error("an answer without a result")]
+    MissingResult,
+    /// A message with more or fewer results than puzzles were asked.
+    #[error("{received} results for {asked} puzzles")]
+    ResultCount {
+        /// The number of puzzles in the request.
+        asked: usize,
+        /// The number of results in the answer.
+        received: usize,
+    },
+    /// An outcome that the contract does not have, or does not have there.
+    #[error("outcome {outcome} is not one of those expected")]
+    Outcome {
+        /// Its number.
+        outcome: i32,
+    },
+    /// A solution that is not 81 digits.
+    #[error("{text:?} is not a solution")]
+    Solution {
+        /// What came in its place.
+        text: String,
+    },
+    /// Solutions that do not match the outcome or the count that they came with.
+    #[error("{received} solutions with a count of {count} do not fit the outcome")]
+    SolutionCount {
+        /// The count in the answer.
+        count: u32,
+        /// The number of solutions in the answer.
+        received: usize,
+    },
+    /// A conflict whose digit, unit or cells do not exist.
+    #[error("a conflict that no grid can have")]
+    Conflict,
+    /// A stream that ended, without an error, before all puzzles were answered.
+    #[error("the stream ended before all puzzles were answered")]
+    EndedEarly,
+    /// A message in a stream that answers none.
+    #[error("an answer to nothing that was asked")]
+    Unasked,
+}

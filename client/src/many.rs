@@ -1,0 +1,145 @@
+//! Streams of puzzles.
+//!
+//! The packer makes batches of puzzles, an exchange sends them in a call and matches the answers with them, and
+//! [`Outcomes`] drives both and hands out the outcomes one by one. Nothing runs in the background: all of it happens
+//! while the outcomes are polled, so dropping them ends it.
+
+mod answers;
+mod call;
+mod exchange;
+mod limits;
+mod packer;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio_stream::Stream;
+
+use crate::deadline::{Deadline, Timer};
+use crate::{Error, Outcome, Puzzle, SolveOptions};
+use answers::Answers;
+pub(crate) use call::Call;
+use exchange::Exchange;
+pub(crate) use limits::{Limits, LimitsCache};
+use packer::Packer;
+
+type Starting = Pin<Box<dyn Future<Output = Result<Exchange, Error>> + Send>>;
+
+/// The outcomes of a stream of puzzles, in the order of the puzzles.
+///
+/// [`SudokuClient::solve_many`](crate::SudokuClient::solve_many) returns it. An error is the last item, and says how many
+/// outcomes came before it.
+#[must_use = "nothing is solved before the outcomes are polled"]
+pub struct Outcomes {
+    state: State,
+    /// The batch whose outcomes are being handed out.
+    answers: Option<Answers>,
+    answered: u64,
+    timer: Timer,
+    limits: Arc<LimitsCache>,
+}
+
+enum State {
+    Starting(Starting),
+    Running(Box<Exchange>),
+    Ended,
+}
+
+impl Outcomes {
+    pub(crate) fn new(
+        puzzles: impl Stream<Item = Puzzle> + Send + 'static,
+        options: SolveOptions,
+        deadline: Deadline,
+        cache: Arc<LimitsCache>,
+        limits: impl Future<Output = Result<Limits, Error>> + Send + 'static,
+        open: impl FnMut() -> Call + Send + 'static,
+    ) -> Self {
+        let start = async move {
+            let batch = limits.await?.batch(&options);
+            let packer = Packer::new(Box::pin(puzzles), batch);
+            Ok(Exchange::new(options, packer, batch, Box::new(open)))
+        };
+        Self {
+            state: State::Starting(Box::pin(start)),
+            answers: None,
+            answered: 0,
+            timer: deadline.timer(),
+            limits: cache,
+        }
+    }
+
+    /// The answers to the next batch.
+    fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Answers, Error>>> {
+        let late = self.timer.has_passed(cx);
+        if let State::Starting(starting) = &mut self.state
+            && let Poll::Ready(exchange) = starting.as_mut().poll(cx)
+        {
+            match exchange {
+                Ok(exchange) => self.state = State::Running(Box::new(exchange)),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+        let answers = match &mut self.state {
+            State::Starting(_) => Poll::Pending,
+            State::Ended => Poll::Ready(None),
+            State::Running(exchange) => {
+                if !late {
+                    exchange.poll_send(cx);
+                }
+                exchange.poll_answers(cx)
+            }
+        };
+        match answers {
+            // What had come by then is handed out before this.
+            Poll::Pending if late => Poll::Ready(Some(Err(Error::DeadlineExceeded))),
+            answers => answers,
+        }
+    }
+
+    /// Ends the stream, and the call with it.
+    fn fail(&mut self, error: Error) -> Error {
+        self.limits.heed(&error);
+        self.state = State::Ended;
+        self.answers = None;
+        Error::Interrupted {
+            answered: self.answered,
+            source: Box::new(error),
+        }
+    }
+}
+
+impl Stream for Outcomes {
+    type Item = Result<Outcome, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let next = self.answers.as_mut().and_then(Iterator::next);
+            match next {
+                Some(Ok(outcome)) => {
+                    self.answered += 1;
+                    return Poll::Ready(Some(Ok(outcome)));
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(self.fail(error.into())))),
+                None => {}
+            }
+            match ready!(self.poll_answers(cx)) {
+                Some(Ok(answers)) => self.answers = Some(answers),
+                Some(Err(error)) => return Poll::Ready(Some(Err(self.fail(error)))),
+                None => {
+                    self.state = State::Ended;
+                    return Poll::Ready(None);
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Outcomes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outcomes")
+            .field("answered", &self.answered)
+            .finish_non_exhaustive()
+    }
+}

@@ -152,14 +152,6 @@ impl Reason {
         ("INTERNAL", Self::Internal),
     ];
 
-    /// The reason with this name in the contract.
-    pub(crate) fn from_name(name: String) -> Self {
-        match Self::KNOWN.into_iter().find(|(known, _)| *known == name) {
-            Some((_, reason)) => reason,
-            None => Self::Other(name),
-        }
-    }
-
     /// Its name in the contract, as in `OVERLOADED`.
     pub fn as_str(&self) -> &str {
         match self {
@@ -168,6 +160,16 @@ impl Reason {
                 .iter()
                 .find(|(_, reason)| reason == known)
                 .map_or("", |(name, _)| name),
+        }
+    }
+}
+
+impl From<&str> for Reason {
+    /// The reason with this name in the contract; [`Reason::Other`] if it has none.
+    fn from(name: &str) -> Self {
+        match Self::KNOWN.into_iter().find(|&(known, _)| known == name) {
+            Some((_, reason)) => reason,
+            None => Self::Other(name.to_owned()),
         }
     }
 }

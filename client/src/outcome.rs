@@ -123,3 +123,56 @@ pub enum InvalidPuzzle {
         position: Option<u32>,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use sudoku_engine::Unit;
+
+    use super::*;
+
+    #[test]
+    fn displays_in_a_few_words() {
+        let conflict = |unit| Conflict {
+            digit: 5,
+            unit,
+            cells: vec![0, 1],
+        };
+        let unsolvable = |units: &[Unit]| Outcome::Unsolvable {
+            conflicts: units.iter().copied().map(conflict).collect(),
+        };
+        let undecided = |count| Outcome::Undecided {
+            solutions: vec![],
+            count,
+        };
+        let cases = [
+            (Outcome::Unique { solution: None }, "unique"),
+            (
+                Outcome::Multiple {
+                    solutions: vec![],
+                    count: 2,
+                },
+                "multiple (2 solutions found)",
+            ),
+            (Outcome::Solved { solution: None }, "solved"),
+            (unsolvable(&[]), "unsolvable"),
+            (
+                unsolvable(&[Unit::Row(0)]),
+                "unsolvable (digit 5 repeated in row 1)",
+            ),
+            (
+                unsolvable(&[Unit::Row(0), Unit::Column(1), Unit::Box(0)]),
+                "unsolvable (digit 5 repeated in row 1, and 2 more)",
+            ),
+            (
+                Outcome::Invalid(GridError::Length { length: 3 }.into()),
+                "invalid (3 cells, need 81)",
+            ),
+            (undecided(0), "undecided"),
+            (undecided(1), "undecided (1 solution found)"),
+            (undecided(7), "undecided (7 solutions found)"),
+        ];
+        for (outcome, expected) in cases {
+            assert_eq!(outcome.to_string(), expected);
+        }
+    }
+}

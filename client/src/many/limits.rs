@@ -69,3 +69,57 @@ impl LimitsCache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(puzzles: u32, bytes: u32, solutions: u32) -> ServerInfo {
+        ServerInfo {
+            version: "0.1.0".to_owned(),
+            max_puzzles_per_message: puzzles,
+            max_message_bytes: bytes,
+            max_solution_limit: solutions,
+            max_time_limit: None,
+        }
+    }
+
+    #[test]
+    fn the_tightest_limit_decides() {
+        let limited = |limit| SolveOptions::new().solution_limit(limit);
+        let cases = [
+            (info(2_048, 524_288, 10_000), limited(2), 2_048),
+            (info(100, 524_288, 10_000), limited(2), 100),
+            (info(1_000_000, 524_288, 10_000), limited(2), 2_048),
+            (info(2_048, 1_000, 10_000), limited(2), 11),
+            (info(2_048, 524_288, 10_000), limited(1), 2_048),
+            (info(2_048, 524_288, 10_000), limited(3), 2_048),
+            (info(2_048, 524_288, 10_000), limited(6), 1_666),
+            (info(2_048, 524_288, 10_000), limited(10_000), 1),
+            (info(2_048, 524_288, 10_000), limited(u32::MAX), 1),
+            (info(0, 0, 0), limited(3), 1),
+        ];
+        for (info, options, expected) in cases {
+            assert_eq!(
+                Limits::from(&info).batch(&options),
+                expected,
+                "{info:?} {options:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_full_message_fits() {
+        use prost::Message;
+
+        let options = SolveOptions {
+            solution_limit: u32::MAX,
+            time_limit: Some(std::time::Duration::MAX),
+            omit_solutions: true,
+        };
+        for puzzles in [1, 11, 2_048] {
+            let message = wire::solve_many_request(vec![".".repeat(81); puzzles], &options);
+            assert!(message.encoded_len() <= wire::OPTIONS_BYTES + puzzles * wire::PUZZLE_BYTES);
+        }
+    }
+}

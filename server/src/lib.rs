@@ -1,2 +1,28 @@
-//! The Sudoku service.
+//! The Sudoku service: the contract of `sudoku-proto` on the engine of `sudoku-engine`.
+//!
+//! # Layout
+//!
+//! A call comes in through [`Rpc`], over a socket ([`serve()`]) or from within the process ([`in_process`]). [`Service`] has
+//! the three methods. `Solve` runs its search in slices on the runtime's worker; `SolveMany` hands its messages to a pool
+//! of threads. One module makes every gRPC status, `error`; two know the messages of the contract besides the methods,
+//! `options` on the way in and `reply` on the way out.
+
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod deadline;
+mod error;
+mod options;
+mod panics;
+mod pool;
+mod reply;
+mod rpc;
+mod search;
+mod service;
+mod settings;
+mod solve_many;
+
+pub use rpc::{Rpc, in_process};
+pub use service::{Load, Service, StartError};
+pub use settings::{Limits, Settings, SettingsError};
+pub use solve_many::Answers;

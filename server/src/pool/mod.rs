@@ -1,0 +1,115 @@
+//! The threads that solve the messages of `SolveMany` streams.
+//!
+//! A [`Pool`] has a number of threads of its own, so that streams can keep every core busy while unary calls are answered
+//! by the runtime's workers. Each stream opens a [`Lane`], submits messages of puzzles through it, and awaits a
+//! [`Ticket`] for each. All that is below this interface, the order and size of turns and the engine, can change without
+//! the rest of the server noticing.
+//!
+//! [`schedule`] decides who is next, [`work`] is what a turn does.
+
+mod schedule;
+mod work;
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Instant;
+
+use sudoku_engine::Grid;
+use tokio::sync::oneshot;
+
+use crate::options::Options;
+use crate::search::Answer;
+use schedule::{LaneId, Schedule};
+use work::{Call, Work};
+
+/// Threads that solve, shared by all who hold a clone or a lane. They end when the last of these is gone.
+#[derive(Debug, Clone)]
+pub(crate) struct Pool {
+    schedule: Arc<Schedule<Work>>,
+    /// Closes the schedule when the last clone goes; the threads hold the schedule too.
+    _closer: Arc<Closer>,
+}
+
+#[derive(Debug)]
+struct Closer(Arc<Schedule<Work>>);
+
+impl Drop for Closer {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// One stream's place in the pool, which gets its share of turns. Dropping it drops all of its work.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pool: Pool,
+    id: LaneId,
+    call: Arc<Call>,
+}
+
+/// The answers of a message, in the order of its puzzles, once they are all there.
+///
+/// An error means that there will be none: the call's deadline passed, or a bug ended the work on one of the puzzles.
+pub(crate) type Ticket = oneshot::Receiver<Vec<Answer>>;
+
+/// What the pool is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PoolLoad {
+    /// Threads that solve right now.
+    pub busy: usize,
+    /// Pieces of work that wait for a thread.
+    pub waiting: usize,
+}
+
+impl Pool {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's, if it refuses a thread.
+    pub fn new(threads: NonZeroUsize) -> io::Result<Self> {
+        let schedule = Arc::new(Schedule::new(threads));
+        let pool = Self {
+            schedule: Arc::clone(&schedule),
+            _closer: Arc::new(Closer(Arc::clone(&schedule))),
+        };
+        for index in 0..threads.get() {
+            let schedule = Arc::clone(&schedule);
+            std::thread::Builder::new()
+                .name(format!("solve-{index}"))
+                .spawn(move || schedule.work())?;
+        }
+        Ok(pool)
+    }
+
+    /// Opens a place for a stream. After `deadline` no work is done for it.
+    pub fn lane(&self, deadline: Option<Instant>) -> Lane {
+        Lane {
+            pool: self.clone(),
+            id: self.schedule.open(),
+            call: Arc::new(Call::new(deadline)),
+        }
+    }
+
+    /// What the pool is doing right now.
+    pub fn load(&self) -> PoolLoad {
+        self.schedule.load()
+    }
+}
+
+impl Lane {
+    /// Hands in a message. The caller bounds how many are in the pool at once.
+    pub fn submit(&self, puzzles: Vec<Grid>, options: Options) -> Ticket {
+        let (work, ticket) = work::message(&self.call, puzzles, options);
+        self.pool.schedule.add(self.id, work);
+        ticket
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.call.stop();
+        self.pool.schedule.remove(self.id);
+    }
+}

@@ -1,0 +1,228 @@
+//! What a turn of the pool does: a unit of puzzles at first sight, or a part of one hard puzzle's search.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use sudoku_engine::Grid;
+use tokio::sync::oneshot;
+
+use super::Ticket;
+use super::schedule::{Stage, Task};
+use crate::options::Options;
+use crate::search::{Answer, Attempt};
+
+/// How many puzzles a thread takes at a time.
+const UNIT_PUZZLES: usize = 32;
+
+/// How many slices a puzzle gets at first sight. What takes more is hard.
+const FIRST_SLICES: u32 = 8;
+
+/// After how long a turn ends, at the next slice or puzzle.
+const TURN: Duration = Duration::from_micros(400);
+
+/// The call that work is done for, and whether it is still wanted.
+#[derive(Debug)]
+pub(super) struct Call {
+    stopped: AtomicBool,
+    deadline: Option<Instant>,
+}
+
+impl Call {
+    pub fn new(deadline: Option<Instant>) -> Self {
+        Self {
+            stopped: AtomicBool::new(false),
+            deadline,
+        }
+    }
+
+    /// Tells the threads that nobody wants the answers any more.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn is_over(&self, now: Instant) -> bool {
+        self.stopped.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| now >= deadline)
+    }
+}
+
+/// A message of puzzles. It lives as long as there is work left on it, so when all of that is dropped, the sender is
+/// dropped with it and the ticket ends in an error.
+#[derive(Debug)]
+pub(super) struct Message {
+    call: Arc<Call>,
+    puzzles: Vec<Grid>,
+    options: Options,
+    answers: Mutex<Answers>,
+}
+
+#[derive(Debug)]
+struct Answers {
+    list: Vec<Option<Answer>>,
+    missing: usize,
+    ready: Option<oneshot::Sender<Vec<Answer>>>,
+}
+
+/// A piece of work on a message.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Puzzles not looked at yet.
+    Unit {
+        message: Arc<Message>,
+        range: Range<usize>,
+    },
+    /// A puzzle that took more than its first slices. Its search is begun anew when its turn comes: keeping the first
+    /// one would take memory for each puzzle that waits, and let its time limit run.
+    Hard { message: Arc<Message>, index: usize },
+    /// A hard puzzle's search under way.
+    Search {
+        message: Arc<Message>,
+        index: usize,
+        attempt: Box<Attempt>,
+    },
+}
+
+/// The work on a new message, and the ticket for its answers.
+pub(super) fn message(call: &Arc<Call>, puzzles: Vec<Grid>, options: Options) -> (Vec<Work>, Ticket) {
+    let (sender, ticket) = oneshot::channel();
+    let count = puzzles.len();
+    if count == 0 {
+        // It can only fail if the ticket is gone, and it is still here.
+        let _ = sender.send(Vec::new());
+        return (Vec::new(), ticket);
+    }
+    let message = Arc::new(Message {
+        call: Arc::clone(call),
+        puzzles,
+        options,
+        answers: Mutex::new(Answers {
+            list: vec![None; count],
+            missing: count,
+            ready: Some(sender),
+        }),
+    });
+    let unit = |start| Work::Unit {
+        message: Arc::clone(&message),
+        range: start..count.min(start + UNIT_PUZZLES),
+    };
+    ((0..count).step_by(UNIT_PUZZLES).map(unit).collect(), ticket)
+}
+
+impl Message {
+    /// Takes in the answers from `start` on. The last one sends them all off.
+    fn fill(&self, start: usize, answers: Vec<Option<Answer>>) {
+        let mut all = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = &mut *all;
+        for (place, answer) in all.list.iter_mut().skip(start).zip(answers) {
+            if answer.is_some() {
+                *place = answer;
+                all.missing -= 1;
+            }
+        }
+        if all.missing == 0
+            && let Some(ready) = all.ready.take()
+        {
+            let list = std::mem::take(&mut all.list);
+            // It fails if the stream is gone, and then nobody minds.
+            let _ = ready.send(list.into_iter().flatten().collect());
+        }
+    }
+}
+
+impl Task for Work {
+    fn turn(self, rest: &mut Vec<Self>) {
+        match self {
+            Self::Unit { message, range } => unit(message, range, rest),
+            Self::Hard { message, index } => {
+                let attempt = Box::new(Attempt::new(&message.puzzles[index], message.options));
+                search(message, index, attempt, rest);
+            }
+            Self::Search {
+                message,
+                index,
+                attempt,
+            } => search(message, index, attempt, rest),
+        }
+    }
+
+    fn stage(&self) -> Stage {
+        match self {
+            Self::Unit { .. } => Stage::New,
+            Self::Hard { .. } => Stage::Hard,
+            Self::Search { .. } => Stage::Begun,
+        }
+    }
+}
+
+/// Looks at the puzzles of `range`, each for its first slices, until the turn is over.
+fn unit(message: Arc<Message>, range: Range<usize>, rest: &mut Vec<Work>) {
+    let begin = Instant::now();
+    let mut answers = Vec::with_capacity(range.len());
+    for index in range.clone() {
+        match first_slices(&message, index) {
+            Ok(answer) => answers.push(Some(answer)),
+            Err(Unsolved::Over) => return,
+            Err(Unsolved::Hard) => {
+                answers.push(None);
+                rest.push(Work::Hard {
+                    message: Arc::clone(&message),
+                    index,
+                });
+            }
+        }
+        if begin.elapsed() >= TURN {
+            break;
+        }
+    }
+    let next = range.start + answers.len();
+    message.fill(range.start, answers);
+    if next < range.end {
+        rest.push(Work::Unit {
+            message,
+            range: next..range.end,
+        });
+    }
+}
+
+/// Why first sight of a puzzle gave no answer.
+enum Unsolved {
+    Hard,
+    /// The call is over.
+    Over,
+}
+
+fn first_slices(message: &Message, index: usize) -> Result<Answer, Unsolved> {
+    let mut attempt = Attempt::new(&message.puzzles[index], message.options);
+    for _ in 0..FIRST_SLICES {
+        if let Some(answer) = attempt.slice() {
+            return Ok(answer);
+        }
+        if message.call.is_over(Instant::now()) {
+            return Err(Unsolved::Over);
+        }
+    }
+    Err(Unsolved::Hard)
+}
+
+/// Goes on with a search until it is over or the turn is.
+fn search(message: Arc<Message>, index: usize, mut attempt: Box<Attempt>, rest: &mut Vec<Work>) {
+    let begin = Instant::now();
+    loop {
+        if let Some(answer) = attempt.slice() {
+            return message.fill(index, vec![Some(answer)]);
+        }
+        let now = Instant::now();
+        if message.call.is_over(now) {
+            return;
+        }
+        if now - begin >= TURN {
+            break;
+        }
+    }
+    rest.push(Work::Search {
+        message,
+        index,
+        attempt,
+    });
+}

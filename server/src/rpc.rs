@@ -1,0 +1,161 @@
+//! The service as HTTP requests reach it, whether over a socket or from within the process.
+//!
+//! tonic decides some things before a handler runs, and differently from the contract. They are put right here: the size
+//! limits differ between methods and have their own error, deadlines bound a call from its first byte, and a panic fails
+//! the call and nothing else.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::FutureExt;
+use http::{Request, Response};
+use sudoku_proto::v1::sudoku_service_server::{SERVICE_NAME, SudokuServiceServer};
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codec::CompressionEncoding;
+use tonic::server::NamedService;
+
+use crate::deadline::Deadline;
+use crate::error::Error;
+use crate::panics;
+use crate::service::{Service, StartError};
+use crate::settings::Settings;
+
+/// The service as a tower service: it answers every call as the contract says, errors included.
+///
+/// Give it to a router, or to a generated client to call it without a socket. It needs a tokio runtime with timers.
+#[derive(Debug, Clone)]
+pub struct Rpc {
+    unary: Method,
+    solve_many: Method,
+}
+
+/// The generated server with one size limit: it knows no other for its methods.
+#[derive(Debug, Clone)]
+struct Method {
+    server: SudokuServiceServer<Service>,
+    limit: u32,
+}
+
+type Reply = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+/// Makes a service for calls from within this process, without a socket.
+///
+/// ```
+/// use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+/// use sudoku_proto::v1::{Outcome, SolveRequest};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut client = SudokuServiceClient::new(sudoku_server::in_process(Default::default())?);
+/// let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+/// let response = client.solve(SolveRequest { puzzle: puzzle.into(), options: None }).await?;
+/// assert_eq!(response.into_inner().result.unwrap().outcome(), Outcome::Unique);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Those of [`Service::new`].
+pub fn in_process(settings: Settings) -> Result<Rpc, StartError> {
+    Ok(Service::new(settings)?.rpc())
+}
+
+impl Service {
+    /// The tower service that answers calls with this service.
+    pub fn rpc(&self) -> Rpc {
+        let limits = &self.settings.limits;
+        let method = |limit: u32| Method {
+            server: SudokuServiceServer::new(self.clone())
+                .accept_compressed(CompressionEncoding::Gzip)
+                .send_compressed(CompressionEncoding::Gzip)
+                .max_decoding_message_size(limit as usize),
+            limit,
+        };
+        Rpc {
+            unary: method(limits.solve_bytes),
+            solve_many: method(limits.message_bytes),
+        }
+    }
+}
+
+impl NamedService for Rpc {
+    const NAME: &'static str = SERVICE_NAME;
+}
+
+impl tower::Service<Request<Body>> for Rpc {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Reply;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        // A service that has no room for a call refuses it: waiting here would hold up the whole connection.
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Reply {
+        let method = match request.uri().path().rsplit('/').next() {
+            Some("SolveMany") => &self.solve_many,
+            _ => &self.unary,
+        };
+        let reply = method.clone().reply(request);
+        Box::pin(async {
+            Ok(reply
+                .await
+                .unwrap_or_else(|error| Status::from(error).into_http()))
+        })
+    }
+}
+
+impl Method {
+    async fn reply(mut self, mut request: Request<Body>) -> Result<Response<Body>, Error> {
+        compress_as_asked(&mut request);
+        let deadline = Deadline::read(request.headers()).map_err(|problem| Error::malformed(&problem))?;
+        let Some(deadline) = deadline else {
+            return self.call(request).await;
+        };
+        request.extensions_mut().insert(deadline);
+        // The methods look at the deadline themselves. This is for a request that does not arrive in time.
+        tokio::time::timeout_at(deadline.0.into(), self.call(request))
+            .await
+            .unwrap_or(Err(Error::Deadline))
+    }
+
+    async fn call(&mut self, request: Request<Body>) -> Result<Response<Body>, Error> {
+        let call = tower::Service::call(&mut self.server, request);
+        match AssertUnwindSafe(call).catch_unwind().await {
+            Ok(Ok(response)) => self.settle(response),
+            Ok(Err(never)) => match never {},
+            Err(panic) => Err(panics::log("a call", &*panic)),
+        }
+    }
+
+    /// Replaces an error that tonic made by itself.
+    fn settle(&self, response: Response<Body>) -> Result<Response<Body>, Error> {
+        let headers = response.headers();
+        // Ours have details, and a success has its status in the trailers.
+        if !headers.contains_key(Status::GRPC_STATUS) || headers.contains_key("grpc-status-details-bin") {
+            return Ok(response);
+        }
+        match Status::from_header_map(headers).and_then(|status| Error::of_tonic(&status, self.limit)) {
+            Some(error) => Err(error),
+            None => Ok(response),
+        }
+    }
+}
+
+/// Most gRPC clients say that they take gzip, always. Packing each answer for them would cost more than all the solving,
+/// so only those are meant that pack their requests too.
+fn compress_as_asked(request: &mut Request<Body>) {
+    let headers = request.headers_mut();
+    if headers
+        .get("grpc-encoding")
+        .is_none_or(|encoding| encoding == "identity")
+    {
+        headers.remove("grpc-accept-encoding");
+    }
+}

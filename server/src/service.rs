@@ -1,0 +1,194 @@
+//! The three methods of the contract.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use prost_types::Duration as WireDuration;
+use sudoku_engine::Grid;
+use sudoku_proto::v1::sudoku_service_server::SudokuService;
+use sudoku_proto::v1::{
+    GetServerInfoRequest, GetServerInfoResponse, SolveManyRequest, SolveRequest, SolveResponse,
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::deadline::Deadline;
+use crate::error::Error;
+use crate::options::Options;
+use crate::pool::Pool;
+use crate::reply;
+use crate::search::{Answer, Attempt};
+use crate::settings::{Settings, SettingsError};
+use crate::solve_many::Answers;
+
+/// The Sudoku service: the methods, the threads that solve, and the bounds on what is taken on at once.
+///
+/// Clones share all of that. [`Service::rpc`] makes the tower service that serves it.
+#[derive(Debug, Clone)]
+pub struct Service {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) pool: Pool,
+    solves: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+    /// The messages in flight beyond the one that each stream may have.
+    pub(crate) shared_messages: Arc<Semaphore>,
+    pub(crate) messages: Arc<AtomicUsize>,
+    pub(crate) draining: CancellationToken,
+    calls: TaskTracker,
+}
+
+/// Why there is no service.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A setting is outside its range.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The operating system refused a thread.
+    #[error("cannot start the threads that solve")]
+    Threads(#[source] io::Error),
+}
+
+/// What a service is doing at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Load {
+    /// `Solve` calls being solved.
+    pub solves: usize,
+    /// `SolveMany` streams open.
+    pub streams: usize,
+    /// Messages of streams that are taken and whose answers have not left yet.
+    pub messages: usize,
+    /// Threads that solve messages right now.
+    pub busy_threads: usize,
+    /// Pieces of messages that wait for a thread.
+    pub waiting: usize,
+}
+
+impl Service {
+    /// Makes a service, and starts its threads.
+    ///
+    /// # Errors
+    ///
+    /// A setting outside its range, or a thread that the operating system refuses.
+    pub fn new(settings: Settings) -> Result<Self, StartError> {
+        settings.check()?;
+        Ok(Self {
+            pool: Pool::new(settings.threads).map_err(StartError::Threads)?,
+            solves: Arc::new(Semaphore::new(settings.solves)),
+            streams: Arc::new(Semaphore::new(settings.streams)),
+            shared_messages: Arc::new(Semaphore::new(settings.shared_messages)),
+            messages: Arc::new(AtomicUsize::new(0)),
+            draining: CancellationToken::new(),
+            calls: TaskTracker::new(),
+            settings: Arc::new(settings),
+        })
+    }
+
+    /// What the service is doing right now. The figures are read one after the other.
+    pub fn load(&self) -> Load {
+        let pool = self.pool.load();
+        Load {
+            solves: self.settings.solves - self.solves.available_permits(),
+            streams: self.settings.streams - self.streams.available_permits(),
+            messages: self.messages.load(Ordering::Relaxed),
+            busy_threads: pool.busy,
+            waiting: pool.waiting,
+        }
+    }
+
+    /// Counts a call in, until the token is dropped.
+    fn enter(&self) -> Result<TaskTrackerToken, Error> {
+        // Counted first and refused second, so that a drain waits for every call that was not refused.
+        let token = self.calls.token();
+        if self.draining.is_cancelled() {
+            return Err(Error::Draining);
+        }
+        Ok(token)
+    }
+
+    async fn solve_one(&self, request: SolveRequest, deadline: Option<Instant>) -> Result<Answer, Error> {
+        let _call = self.enter()?;
+        let puzzle = Grid::from_line(&request.puzzle).map_err(Error::InvalidPuzzle)?;
+        let options = Options::read(request.options.as_ref(), 1, &self.settings.limits)?;
+        let _permit = permit(&self.solves)?;
+        let mut attempt = Attempt::new(&puzzle, options);
+        loop {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(Error::Deadline);
+            }
+            if let Some(answer) = attempt.slice() {
+                return Ok(answer);
+            }
+            // Lets the other calls have the thread, and is where a call is dropped whose client is gone.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn open_stream(
+        &self,
+        requests: Streaming<SolveManyRequest>,
+        deadline: Option<Instant>,
+    ) -> Result<Answers, Error> {
+        let call = self.enter()?;
+        let permit = permit(&self.streams)?;
+        Ok(Answers::new(self, requests, deadline, (call, permit)))
+    }
+}
+
+/// Takes a permit, or refuses at once: work that waits for its turn would only get older.
+fn permit(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Error> {
+    Arc::clone(semaphore)
+        .try_acquire_owned()
+        .map_err(|error| match error {
+            TryAcquireError::NoPermits | TryAcquireError::Closed => Error::Overloaded,
+        })
+}
+
+fn deadline<T>(request: &Request<T>) -> Option<Instant> {
+    request
+        .extensions()
+        .get::<Deadline>()
+        .map(|&Deadline(instant)| instant)
+}
+
+#[tonic::async_trait]
+impl SudokuService for Service {
+    type SolveManyStream = Answers;
+
+    async fn solve(&self, request: Request<SolveRequest>) -> Result<Response<SolveResponse>, Status> {
+        let deadline = deadline(&request);
+        let answer = self.solve_one(request.into_inner(), deadline).await?;
+        Ok(Response::new(SolveResponse {
+            result: Some(reply::result(answer)),
+        }))
+    }
+
+    async fn solve_many(
+        &self,
+        request: Request<Streaming<SolveManyRequest>>,
+    ) -> Result<Response<Answers>, Status> {
+        let deadline = deadline(&request);
+        // Clients wait for the response headers before they send, so this returns before the first message.
+        Ok(Response::new(self.open_stream(request.into_inner(), deadline)?))
+    }
+
+    async fn get_server_info(
+        &self,
+        _: Request<GetServerInfoRequest>,
+    ) -> Result<Response<GetServerInfoResponse>, Status> {
+        let _call = self.enter()?;
+        let limits = &self.settings.limits;
+        Ok(Response::new(GetServerInfoResponse {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            max_puzzles_per_message: limits.puzzles_per_message,
+            max_message_bytes: limits.message_bytes,
+            max_solution_limit: limits.solution_limit,
+            max_time_limit: WireDuration::try_from(limits.max_time_limit).ok(),
+        }))
+    }
+}

@@ -1,0 +1,78 @@
+//! The service called without a socket answers as it does over one.
+
+use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use sudoku_proto::v1::{GetServerInfoRequest, Outcome, SolveManyRequest, SolveRequest};
+use sudoku_server::{Rpc, Settings, in_process};
+use tonic::Code;
+use tonic_types::StatusExt;
+
+const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+const SOLUTION: &str = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+
+fn client() -> SudokuServiceClient<Rpc> {
+    SudokuServiceClient::new(in_process(Settings::default()).expect("the defaults are in range"))
+}
+
+#[tokio::test]
+async fn solves() {
+    let request = SolveRequest {
+        puzzle: PUZZLE.into(),
+        options: None,
+    };
+    let result = client()
+        .solve(request)
+        .await
+        .unwrap()
+        .into_inner()
+        .result
+        .unwrap();
+    assert_eq!(result.outcome(), Outcome::Unique);
+    assert_eq!(result.solutions, [SOLUTION]);
+    assert_eq!(result.solution_count, 1);
+}
+
+#[tokio::test]
+async fn solves_a_stream() {
+    let message = SolveManyRequest {
+        puzzles: vec![PUZZLE.into(), "no puzzle".into()],
+        options: None,
+    };
+    let mut answers = client()
+        .solve_many(tokio_stream::iter(vec![message; 100]))
+        .await
+        .unwrap()
+        .into_inner();
+    for _ in 0..100 {
+        let results = answers.message().await.unwrap().unwrap().results;
+        let outcomes: Vec<_> = results.iter().map(|result| result.outcome()).collect();
+        assert_eq!(outcomes, [Outcome::Unique, Outcome::Invalid]);
+    }
+    assert_eq!(answers.message().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn tells_the_limits() {
+    let info = client()
+        .get_server_info(GetServerInfoRequest {})
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(info.version, env!("CARGO_PKG_VERSION"));
+    assert_eq!(info.max_puzzles_per_message, 2_048);
+    assert_eq!(info.max_message_bytes, 524_288);
+    assert_eq!(info.max_solution_limit, 10_000);
+    assert_eq!(info.max_time_limit.unwrap().seconds, 60);
+}
+
+#[tokio::test]
+async fn puts_the_statuses_right_that_tonic_makes() {
+    let request = SolveRequest {
+        puzzle: "1".repeat(5_000),
+        options: None,
+    };
+    let status = client().solve(request).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    let info = status.get_details_error_info().unwrap();
+    assert_eq!(info.reason, "MESSAGE_TOO_LARGE");
+    assert_eq!(info.metadata["limit"], "4096");
+}

@@ -60,6 +60,16 @@ pub struct SudokuClient<T = Channel> {
 impl SudokuClient {
     /// Connects to a server, such as `http://127.0.0.1:50051`. Without a scheme it is `http`.
     ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), sudoku_client::Error> {
+    /// use sudoku_client::SudokuClient;
+    ///
+    /// let client = SudokuClient::connect("http://127.0.0.1:50051").await?;
+    /// println!("version {}", client.server_info().await?.version);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Endpoint`] if that is not an endpoint, [`Error::Transport`] if no connection could be made.
@@ -84,6 +94,17 @@ impl SudokuClient {
 impl<T: Transport> SudokuClient<T> {
     /// A client that sends its calls through `service`: a channel of your own, one wrapped in tower layers, or the
     /// service itself in this process.
+    ///
+    /// ```
+    /// use sudoku_client::{Grid, SudokuClient};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = SudokuClient::from_service(sudoku_server::in_process(Default::default())?);
+    /// assert_eq!(client.solve(&Grid::EMPTY).await?.to_string(), "multiple (2 solutions found)");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn from_service(service: T) -> Self {
         let client = Self {
             rpc: SudokuServiceClient::new(service),
@@ -115,6 +136,25 @@ impl<T: Transport> SudokuClient<T> {
 
     /// Solves one puzzle.
     ///
+    /// ```
+    /// use sudoku_client::{Grid, Outcome, SudokuClient};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let service = sudoku_server::in_process(Default::default())?;
+    /// # let client = SudokuClient::from_service(service);
+    /// let puzzle = Grid::from_line(
+    ///     "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79",
+    /// )?;
+    /// match client.solve(&puzzle).await? {
+    ///     Outcome::Unique { solution } => println!("{}", solution.expect("not left out")),
+    ///     other => println!("no single solution: {other}"),
+    /// }
+    /// # assert!(client.solve(&puzzle).await?.is_unique());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Any [`Error`] but [`Error::Interrupted`]. A puzzle without a solution, or with several, is none.
@@ -134,6 +174,31 @@ impl<T: Transport> SudokuClient<T> {
     /// the work. The deadline of the call runs from here.
     ///
     /// An error ends the outcomes, after all those that came before it, and is always [`Error::Interrupted`].
+    ///
+    /// ```
+    /// use sudoku_client::{Grid, Outcome, SudokuClient};
+    /// use tokio_stream::StreamExt;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let service = sudoku_server::in_process(Default::default())?;
+    /// # let client = SudokuClient::from_service(service);
+    /// let (sender, puzzles) = tokio::sync::mpsc::channel(100);
+    /// tokio::spawn(async move {
+    ///     for line in ["53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79", "53.."] {
+    ///         // What cannot be read takes its place among the outcomes.
+    ///         if sender.send(Grid::from_line(line)).await.is_err() {
+    ///             return;
+    ///         }
+    ///     }
+    /// });
+    /// let mut outcomes = client.solve_many(tokio_stream::wrappers::ReceiverStream::new(puzzles));
+    /// while let Some(outcome) = outcomes.next().await {
+    ///     println!("{}", outcome?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn solve_many<S>(&self, puzzles: S) -> Outcomes
     where
         S: Stream<Item: Into<Puzzle>> + Send + 'static,
@@ -163,6 +228,24 @@ impl<T: Transport> SudokuClient<T> {
     ///
     /// The iterator is advanced inside the task that polls the outcomes. One that blocks, on a file for instance, is
     /// better run on a thread of its own that sends its items through a channel.
+    ///
+    /// ```
+    /// use sudoku_client::{Grid, SudokuClient};
+    /// use tokio_stream::StreamExt;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let service = sudoku_server::in_process(Default::default())?;
+    /// # let client = SudokuClient::from_service(service);
+    /// let mut outcomes = client.solve_iter([Grid::EMPTY; 3]);
+    /// let mut ambiguous = 0;
+    /// while let Some(outcome) = outcomes.next().await {
+    ///     ambiguous += usize::from(outcome?.solution_count() > 1);
+    /// }
+    /// assert_eq!(ambiguous, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn solve_iter<I>(&self, puzzles: I) -> Outcomes
     where
         I: IntoIterator<Item: Into<Puzzle>, IntoIter: Send + 'static>,

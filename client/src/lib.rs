@@ -3,8 +3,7 @@
 //! A [`SudokuClient`] sends grids to the service and returns typed outcomes: one at a time with
 //! [`solve`](SudokuClient::solve), any number in order with [`solve_many`](SudokuClient::solve_many).
 //!
-//! ```
-//! # use sudoku_client::Error;
+//! ```no_run
 //! use sudoku_client::{Grid, Outcome, SudokuClient};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +19,15 @@
 //! # }
 //! ```
 //!
+//! What the service finds out about a puzzle is an [`Outcome`], even that it is none; an [`Error`] is a call that
+//! failed. [`SolveOptions`] say how to solve, [`SudokuClient::with_deadline`] how long a call may take.
+//!
 //! Without default features the crate is the SDK alone; `cli` adds the command line and what it needs.
+//!
+//! # Layout
+//!
+//! `channel` sets up connections, `client` has the calls, `many` the streams of puzzles. `wire` is where the types of the
+//! contract become those of the SDK, and `status` where a gRPC status becomes an [`Error`].
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -45,3 +52,7 @@ pub use outcome::{InvalidPuzzle, Outcome};
 pub use puzzle::Puzzle;
 pub use server_info::ServerInfo;
 pub use sudoku_engine::{Conflict, Grid, GridError, Unit};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -24,9 +24,15 @@ pub(crate) fn longest_reply(options: &SolveOptions) -> usize {
 
 pub(crate) fn solve_request(puzzle: &Grid, options: &SolveOptions) -> v1::SolveRequest {
     v1::SolveRequest {
-        puzzle: puzzle.to_string(),
+        puzzle: puzzle_text(puzzle),
         options: wire_options(options),
     }
+}
+
+/// A puzzle in the form in which it travels.
+pub(crate) fn puzzle_text(puzzle: &Grid) -> String {
+    // Cheaper than formatting, which this falls back on only because the compiler can't know that digits are UTF-8.
+    String::from_utf8(puzzle.to_line().to_vec()).unwrap_or_else(|_| puzzle.to_string())
 }
 
 pub(crate) fn solve_many_request(puzzles: Vec<String>, options: &SolveOptions) -> v1::SolveManyRequest {

@@ -4,9 +4,10 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use tokio::task::coop;
 use tokio_stream::Stream;
 
-use crate::{InvalidPuzzle, Puzzle};
+use crate::{InvalidPuzzle, Puzzle, wire};
 
 /// Puzzles in the order in which they came.
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ impl Batch {
 
     fn push(&mut self, Puzzle(puzzle): Puzzle) {
         match puzzle {
-            Ok(grid) => self.puzzles.push(grid.to_string()),
+            Ok(grid) => self.puzzles.push(wire::puzzle_text(&grid)),
             Err(invalid) => self.invalid.push((self.len(), invalid)),
         }
     }
@@ -64,9 +65,9 @@ impl Packer {
                     self.grown = true;
                 }
                 Poll::Ready(None) => self.source = None,
-                // A source may have paused only to let other tasks run, or its producer is one of them. So the others
-                // run once before this counts as all there is.
-                Poll::Pending if mem::take(&mut self.grown) => {
+                // A source may have paused only to let other tasks run, or its producer is one of them. So they run
+                // once before this counts as all there is.
+                Poll::Pending if mem::take(&mut self.grown) || !coop::has_budget_remaining() => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }

@@ -1,10 +1,13 @@
 //! Servers that break the contract, which the real one does not do: the client says what is wrong, and never hangs,
 //! panics or shifts an outcome.
 
+mod common;
+
 use std::pin::Pin;
 use std::sync::Arc;
 
-use sudoku_client::{Error, Grid, Outcome, Outcomes, ProtocolError, SolveOptions, SudokuClient};
+use common::{SOLUTION, collect};
+use sudoku_client::{Error, Grid, Outcome, ProtocolError, SolveOptions, SudokuClient};
 use sudoku_proto::v1::sudoku_service_server::{SudokuService, SudokuServiceServer};
 use sudoku_proto::v1::{
     Conflict, GetServerInfoRequest, GetServerInfoResponse, SolveManyRequest, SolveManyResponse, SolveRequest,
@@ -18,8 +21,6 @@ const UNIQUE: i32 = 1;
 const MULTIPLE: i32 = 2;
 const UNSOLVABLE: i32 = 3;
 const INVALID: i32 = 5;
-
-const SOLUTION: &str = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
 
 fn unique() -> SolveResult {
     SolveResult {
@@ -65,20 +66,6 @@ impl Script {
     async fn outcomes(self, puzzles: usize) -> (Vec<Outcome>, Option<Error>) {
         collect(self.client().solve_iter(vec![Grid::EMPTY; puzzles])).await
     }
-}
-
-async fn collect(mut outcomes: Outcomes) -> (Vec<Outcome>, Option<Error>) {
-    let mut good = Vec::new();
-    while let Some(outcome) = outcomes.next().await {
-        match outcome {
-            Ok(outcome) => good.push(outcome),
-            Err(error) => {
-                assert!(outcomes.next().await.is_none(), "an item came after the error");
-                return (good, Some(error));
-            }
-        }
-    }
-    (good, None)
 }
 
 /// What ended a stream, which must say that it got as far as `answered`.

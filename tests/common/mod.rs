@@ -1,0 +1,84 @@
+//! What the tests of the SDK share.
+
+// Each test file uses a part of it.
+#![allow(dead_code)]
+
+use std::time::Duration;
+
+use sudoku_client::{Error, Grid, Outcome, Outcomes, SudokuClient};
+use sudoku_server::{Rpc, Settings};
+use tokio_stream::StreamExt;
+
+pub const EASY: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+pub const SOLUTION: &str =
+    "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+
+/// A client of a service in this process, with the default settings.
+pub fn client() -> SudokuClient<Rpc> {
+    SudokuClient::from_service(sudoku_server::in_process(Settings::default()).unwrap())
+}
+
+pub fn grid(line: &str) -> Grid {
+    Grid::from_line(line).unwrap()
+}
+
+/// The easy puzzle with its digits exchanged for others, in one of 362,880 ways, and its solution: puzzles that differ,
+/// so that an outcome in the wrong place is noticed.
+pub fn puzzle(number: usize) -> (Grid, Grid) {
+    let mut left: Vec<u8> = (1..=9).collect();
+    let mut number = number;
+    let digits: Vec<u8> = (1..=9)
+        .rev()
+        .map(|choices| {
+            let digit = left.remove(number % choices);
+            number /= choices;
+            digit
+        })
+        .collect();
+    let exchange = |line| {
+        let cells = grid(line).cells().map(|cell| match cell {
+            0 => 0,
+            digit => digits[usize::from(digit) - 1],
+        });
+        Grid::from_cells(cells).unwrap()
+    };
+    (exchange(EASY), exchange(SOLUTION))
+}
+
+/// Checks that an outcome is that of [`puzzle`] `number`.
+pub fn assert_solves(number: usize, outcome: &Outcome) {
+    assert_eq!(
+        *outcome,
+        Outcome::Unique {
+            solution: Some(puzzle(number).1)
+        },
+        "puzzle {number}"
+    );
+}
+
+/// Reads to the end: the outcomes, and the error that ended them.
+pub async fn collect(mut outcomes: Outcomes) -> (Vec<Outcome>, Option<Error>) {
+    let mut good = Vec::new();
+    while let Some(outcome) = outcomes.next().await {
+        match outcome {
+            Ok(outcome) => good.push(outcome),
+            Err(error) => {
+                assert!(outcomes.next().await.is_none(), "an item came after the error");
+                return (good, Some(error));
+            }
+        }
+    }
+    (good, None)
+}
+
+/// Waits until `condition` holds, and fails with `what` if it does not for a minute.
+pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let poll = async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), poll)
+        .await
+        .unwrap_or_else(|_| panic!("waited for ever until {what}"));
+}

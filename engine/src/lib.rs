@@ -9,6 +9,7 @@ mod isa;
 pub mod reference;
 pub mod single;
 mod solution;
+pub mod text;
 mod unit;
 
 pub use conflict::{Conflict, conflicts};
@@ -16,4 +17,5 @@ pub use grid::{Grid, GridError};
 pub use isa::{Isa, IsaError};
 pub use single::{Search, Step};
 pub use solution::{Solution, SolutionError};
+pub use text::{ParseError, ParseErrorKind, Reader};
 pub use unit::Unit;

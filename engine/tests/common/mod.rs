@@ -5,6 +5,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of this module")]
 
+pub mod engines;
+pub mod symmetry;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

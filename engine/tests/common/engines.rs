@@ -1,0 +1,96 @@
+//! The engines under test: each runs the whole suite, on each instruction set that is here.
+
+use std::fmt;
+
+use sudoku_engine::{Grid, Isa, Search, Solution, Step};
+
+/// An engine on an instruction set.
+#[derive(Clone, Copy)]
+pub struct Engine {
+    name: &'static str,
+    isa: Isa,
+    solve: Solve,
+}
+
+/// The solutions of each puzzle, at most as many as the limit says.
+type Solve = fn(Isa, &[Grid], usize) -> Vec<Vec<Solution>>;
+
+/// Every engine. A new one joins the suite by a line here.
+const ENGINES: [(&str, Solve); 2] = [
+    ("single", single),
+    ("single, one step at a time", single_in_steps),
+];
+
+/// Every engine on every instruction set.
+pub fn engines() -> impl Iterator<Item = Engine> {
+    ENGINES
+        .into_iter()
+        .flat_map(|(name, solve)| Isa::available().map(move |isa| Engine { name, isa, solve }))
+}
+
+impl Engine {
+    /// The solutions of each puzzle, at most `limit` of them, ascending.
+    pub fn solutions(&self, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
+        let mut all = (self.solve)(self.isa, puzzles, limit);
+        assert_eq!(all.len(), puzzles.len(), "{self}");
+        for (puzzle, found) in puzzles.iter().zip(&mut all) {
+            found.sort();
+            assert!(
+                found.len() <= limit,
+                "{self}: {puzzle} has more than were asked for"
+            );
+            assert!(
+                found.is_sorted_by(|a, b| a < b),
+                "{self}: {puzzle} has a solution twice"
+            );
+            for solution in found.iter() {
+                assert_eq!(
+                    Solution::check(puzzle, solution.grid()),
+                    Ok(*solution),
+                    "{self}: {puzzle}"
+                );
+            }
+        }
+        all
+    }
+
+    /// The solutions of one puzzle.
+    pub fn solutions_of(&self, puzzle: &Grid, limit: usize) -> Vec<Solution> {
+        self.solutions(std::slice::from_ref(puzzle), limit).remove(0)
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {}", self.name, self.isa)
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Engine({self})")
+    }
+}
+
+fn single(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
+    let solve = |puzzle| Search::with_isa(puzzle, isa).solutions().take(limit).collect();
+    puzzles.iter().map(solve).collect()
+}
+
+/// The same search in the smallest slices, and one value for all puzzles.
+fn single_in_steps(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
+    let mut search = Search::with_isa(&Grid::EMPTY, isa);
+    let mut solve = |puzzle| {
+        search.restart(puzzle);
+        let mut found = Vec::new();
+        while found.len() < limit {
+            match search.run(1) {
+                Step::Solution(solution) => found.push(solution),
+                Step::Done => break,
+                Step::Paused => {}
+            }
+        }
+        found
+    };
+    puzzles.iter().map(&mut solve).collect()
+}

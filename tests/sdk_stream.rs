@@ -121,7 +121,7 @@ async fn what_is_no_puzzle_comes_out_in_its_place_and_is_not_sent() {
         if is_bad(number) {
             assert_eq!(
                 *outcome,
-                Outcome::Invalid(InvalidPuzzle::Text(bad)),
+                Outcome::Invalid(InvalidPuzzle::Line(bad)),
                 "item {number}"
             );
         } else {

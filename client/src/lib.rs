@@ -51,7 +51,7 @@ pub use options::SolveOptions;
 pub use outcome::{InvalidPuzzle, Outcome};
 pub use puzzle::Puzzle;
 pub use server_info::ServerInfo;
-pub use sudoku_engine::{Conflict, Grid, GridError, Unit};
+pub use sudoku_engine::{Conflict, Grid, GridError, ParseError, Unit};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sudoku_engine::{Conflict, Grid, GridError};
+use sudoku_engine::{Conflict, Grid, GridError, ParseError};
 
 /// What is known of a puzzle.
 ///
@@ -111,7 +111,10 @@ impl fmt::Display for Outcome {
 pub enum InvalidPuzzle {
     /// The text could not be read as a grid. It was not sent.
     #[error(transparent)]
-    Text(#[from] GridError),
+    Text(#[from] ParseError),
+    /// The line is not the 81 characters of a grid. It was not sent.
+    #[error(transparent)]
+    Line(#[from] GridError),
     /// The service refused it.
     #[error("{message}")]
     Refused {

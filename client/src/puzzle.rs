@@ -1,6 +1,6 @@
 //! What goes into a stream of puzzles.
 
-use sudoku_engine::{Grid, GridError};
+use sudoku_engine::{Grid, GridError, ParseError};
 
 use crate::InvalidPuzzle;
 
@@ -21,6 +21,12 @@ impl From<Grid> for Puzzle {
 impl From<&Grid> for Puzzle {
     fn from(grid: &Grid) -> Self {
         Self(Ok(*grid))
+    }
+}
+
+impl From<Result<Grid, ParseError>> for Puzzle {
+    fn from(read: Result<Grid, ParseError>) -> Self {
+        Self(read.map_err(InvalidPuzzle::from))
     }
 }
 

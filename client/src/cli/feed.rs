@@ -1,0 +1,309 @@
+//! Reads the sources on a thread of its own and hands the puzzles out in chunks: to the solver, and to the writer,
+//! which needs to know what each answer belongs to.
+//!
+//! What has been read goes out before the next read, which may block. So a file goes out a buffer at a time, a line
+//! typed at a terminal at once, and there is neither a timer nor a wait for a chunk to fill.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+
+use anyhow::{Context as _, anyhow};
+use sudoku_engine::Grid;
+use sudoku_engine::text::{ParseError, Reader};
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+
+use super::source::Source;
+
+/// What stands in an input where a puzzle should: a puzzle, or something else.
+pub type Entry = Result<Grid, ParseError>;
+
+/// Whether an entry stands for a whole source in which there is no puzzle.
+pub fn is_barren(error: &ParseError) -> bool {
+    error.line().is_none()
+}
+
+/// Bytes a read asks for: some 1,500 puzzles, about what a message to the service holds.
+const BUFFER: usize = 128 << 10;
+
+/// The most entries in a chunk. Only lines far shorter than a puzzle get there.
+const CHUNK: usize = 2048;
+
+/// The most chunks that wait for the solver, and for the writer.
+const WAITING: usize = 8;
+
+/// Entries that were read together.
+#[derive(Debug)]
+struct Chunk {
+    /// The source's name, where there are several sources to tell apart.
+    source: Option<Arc<str>>,
+    entries: Vec<Entry>,
+}
+
+/// Starts to read `sources`, one after the other.
+pub fn start(sources: Vec<Source>) -> (Puzzles, Records, BytesRead) {
+    let (to_solver, puzzles) = mpsc::channel(WAITING);
+    let (to_writer, records) = mpsc::channel(WAITING);
+    let read = BytesRead::default();
+    let feed = Feed {
+        several: sources.len() > 1,
+        source: RefCell::default(),
+        entries: RefCell::default(),
+        to_writer,
+        to_solver,
+        read: read.clone(),
+    };
+    // Not one of the runtime's threads: those are waited for at the end, and a read from a terminal has none.
+    std::thread::spawn(move || feed.run(sources));
+    (Puzzles::new(puzzles), Records::new(records), read)
+}
+
+/// The reading end.
+struct Feed {
+    several: bool,
+    source: RefCell<Option<Arc<str>>>,
+    entries: RefCell<Vec<Entry>>,
+    to_writer: mpsc::Sender<anyhow::Result<Arc<Chunk>>>,
+    to_solver: mpsc::Sender<Arc<Chunk>>,
+    read: BytesRead,
+}
+
+/// Nobody takes the puzzles any more.
+#[derive(Debug)]
+struct Gone;
+
+impl Feed {
+    fn run(self, sources: Vec<Source>) {
+        for source in sources {
+            match self.read(&source) {
+                Ok(Ok(())) => {}
+                Ok(Err(Gone)) => return,
+                Err(error) => {
+                    // If nobody takes it, the run has already ended in another way.
+                    let _ = self
+                        .hand_over()
+                        .and_then(|()| self.to_writer.blocking_send(Err(error)).map_err(|_| Gone));
+                    return;
+                }
+            }
+        }
+        let _ = self.hand_over();
+    }
+
+    fn read(&self, source: &Source) -> anyhow::Result<Result<(), Gone>> {
+        let name = source.name();
+        match source {
+            Source::Puzzle(grid) => Ok(self.add(Ok(*grid))),
+            Source::File(path) => match File::open(path) {
+                Ok(file) => self.read_text(&name, file),
+                Err(error) => Err(error).with_context(|| format!("cannot read {name}")),
+            },
+            Source::Stdin => self.read_text(&name, io::stdin().lock()),
+        }
+    }
+
+    fn read_text(&self, name: &str, text: impl Read) -> anyhow::Result<Result<(), Gone>> {
+        if self.hand_over().is_err() {
+            return Ok(Err(Gone));
+        }
+        self.source.replace(self.several.then(|| Arc::from(name)));
+        let tap = Tap {
+            feed: self,
+            inner: text,
+            ended: Cell::new(false),
+        };
+        for entry in Reader::new(BufReader::with_capacity(BUFFER, tap)) {
+            let entry = entry.with_context(|| format!("cannot read {name}"))?;
+            match &entry {
+                // Among other sources this is an answer in its place. Alone, there is nothing to answer.
+                Err(error) if !self.several && is_barren(error) => return Err(anyhow!("{name}: {error}")),
+                _ => {}
+            }
+            if self.add(entry).is_err() {
+                return Ok(Err(Gone));
+            }
+        }
+        Ok(self.hand_over())
+    }
+
+    fn add(&self, entry: Entry) -> Result<(), Gone> {
+        let mut entries = self.entries.borrow_mut();
+        entries.push(entry);
+        if entries.len() < CHUNK {
+            return Ok(());
+        }
+        drop(entries);
+        self.hand_over()
+    }
+
+    /// Sends what has been read, first to the writer: whoever sees an answer can then rely on its record.
+    fn hand_over(&self) -> Result<(), Gone> {
+        let entries = self.entries.take();
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let source = self.source.borrow().clone();
+        let chunk = Arc::new(Chunk { source, entries });
+        self.to_writer
+            .blocking_send(Ok(Arc::clone(&chunk)))
+            .map_err(|_| Gone)?;
+        self.to_solver.blocking_send(chunk).map_err(|_| Gone)
+    }
+}
+
+/// A source, watched: hands over what has been read before it waits for more.
+struct Tap<'a, R> {
+    feed: &'a Feed,
+    inner: R,
+    /// A terminal can be read on after its end; an input has only one.
+    ended: Cell<bool>,
+}
+
+impl<R: Read> Read for Tap<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended.get() || self.feed.hand_over().is_err() {
+            return Ok(0);
+        }
+        let bytes = self.inner.read(buffer)?;
+        self.ended.set(bytes == 0);
+        self.feed.read.add(bytes);
+        Ok(bytes)
+    }
+}
+
+/// How many bytes of all sources have been read so far.
+#[derive(Debug, Clone, Default)]
+pub struct BytesRead(Arc<AtomicU64>);
+
+impl BytesRead {
+    fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The entries for the solver, in order. It ends early where a source cannot be read; [`Records::finish`] says so.
+#[derive(Debug)]
+pub struct Puzzles {
+    chunks: mpsc::Receiver<Arc<Chunk>>,
+    current: Option<Arc<Chunk>>,
+    next: usize,
+}
+
+impl Puzzles {
+    fn new(chunks: mpsc::Receiver<Arc<Chunk>>) -> Self {
+        Self {
+            chunks,
+            current: None,
+            next: 0,
+        }
+    }
+}
+
+impl Stream for Puzzles {
+    type Item = Entry;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Entry>> {
+        loop {
+            if let Some(entry) = self
+                .current
+                .as_ref()
+                .and_then(|chunk| chunk.entries.get(self.next))
+            {
+                let entry = entry.clone();
+                self.next += 1;
+                return Poll::Ready(Some(entry));
+            }
+            self.current = ready!(self.chunks.poll_recv(cx));
+            self.next = 0;
+            if self.current.is_none() {
+                return Poll::Ready(None);
+            }
+        }
+    }
+}
+
+/// What an answer belongs to.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    pub entry: &'a Entry,
+    /// The name of its source, where there are several sources.
+    pub source: Option<&'a str>,
+}
+
+/// The records for the writer, in order, one for each answer.
+#[derive(Debug)]
+pub struct Records {
+    chunks: mpsc::Receiver<anyhow::Result<Arc<Chunk>>>,
+    ahead: VecDeque<anyhow::Result<Arc<Chunk>>>,
+    current: Option<Arc<Chunk>>,
+    next: usize,
+}
+
+impl Records {
+    fn new(chunks: mpsc::Receiver<anyhow::Result<Arc<Chunk>>>) -> Self {
+        Self {
+            chunks,
+            ahead: VecDeque::new(),
+            current: None,
+            next: 0,
+        }
+    }
+
+    /// Waits for the first `wanted` entries, or the end, and tells how many there are, as far as it knows: 0 for none.
+    /// To be asked before the first record is taken.
+    pub async fn ahead(&mut self, wanted: usize) -> usize {
+        let known =
+            |chunk: &anyhow::Result<Arc<Chunk>>| chunk.as_ref().map_or(0, |chunk| chunk.entries.len());
+        let mut entries = self.ahead.iter().map(known).sum();
+        while entries < wanted {
+            let Some(chunk) = self.chunks.recv().await else {
+                break;
+            };
+            entries += known(&chunk);
+            self.ahead.push_back(chunk);
+        }
+        entries
+    }
+
+    /// The record of the next answer; `None` if nothing more was sent to the solver.
+    pub fn next(&mut self) -> Option<Record<'_>> {
+        if self
+            .current
+            .as_ref()
+            .is_none_or(|chunk| self.next >= chunk.entries.len())
+        {
+            self.current = Some(self.receive()?.ok()?);
+            self.next = 0;
+        }
+        let chunk = self.current.as_ref()?;
+        let entry = chunk.entries.get(self.next)?;
+        self.next += 1;
+        Some(Record {
+            entry,
+            source: chunk.source.as_deref(),
+        })
+    }
+
+    /// To be called when there are no more answers.
+    ///
+    /// # Errors
+    ///
+    /// The source that could not be read.
+    pub fn finish(&mut self) -> anyhow::Result<()> {
+        self.receive().map_or(Ok(()), |chunk| chunk.map(drop))
+    }
+
+    fn receive(&mut self) -> Option<anyhow::Result<Arc<Chunk>>> {
+        self.ahead.pop_front().or_else(|| self.chunks.try_recv().ok())
+    }
+}

@@ -1,0 +1,81 @@
+//! The formats that answers are written in: a file each.
+
+mod csv;
+mod drawing;
+mod json;
+mod line;
+mod pretty;
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use sudoku_client::Outcome;
+
+use super::feed::Entry;
+
+/// A format, by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Grids, drawn
+    Pretty,
+    /// A line for each puzzle, in order: its solution, or `#` and why there is not exactly one
+    Line,
+    /// An array with an object for each puzzle
+    Json,
+    /// A header, then a record for each puzzle: input, outcome, solution, count, conflicts, error
+    Csv,
+}
+
+/// What is to be written of one puzzle.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer<'a> {
+    /// What stood in the input.
+    pub entry: &'a Entry,
+    /// The name of its source, where there are several sources.
+    pub source: Option<&'a str>,
+    /// What came of it.
+    pub outcome: &'a Outcome,
+    /// After how many solutions the search stopped.
+    pub limit: u32,
+}
+
+impl Answer<'_> {
+    /// The puzzle as 81 characters, or the text that is none.
+    fn input(&self) -> String {
+        match self.entry {
+            Ok(grid) => grid.to_string(),
+            Err(error) => error.excerpt().to_owned(),
+        }
+    }
+}
+
+/// Writes answers in one format.
+pub trait Formatter {
+    /// Writes one answer.
+    fn answer(&mut self, answer: &Answer<'_>) -> io::Result<()>;
+
+    /// Sends on what has been written so far: no more is at hand.
+    fn flush(&mut self) -> io::Result<()>;
+
+    /// Completes the output.
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush()
+    }
+}
+
+impl Format {
+    /// A formatter that writes to `to`, with colours where `coloured`.
+    ///
+    /// # Errors
+    ///
+    /// What comes before the first answer cannot be written.
+    pub fn formatter(self, to: Box<dyn Write>, coloured: bool) -> io::Result<Box<dyn Formatter>> {
+        let to = io::BufWriter::with_capacity(64 << 10, to);
+        Ok(match self {
+            Self::Pretty => Box::new(pretty::Pretty::new(to, coloured)),
+            Self::Line => Box::new(line::Line::new(to)),
+            Self::Json => Box::new(json::Json::new(to)),
+            Self::Csv => Box::new(csv::Csv::new(to)?),
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! The command line: one file a command, and what the commands share.
+//!
+//! Each command has its arguments as they were typed (`Args`) and what they mean (`Plan`), so that everything past the
+//! parsing works on decided values.
+
+pub mod exit;
+mod explain;
+mod feed;
+mod format;
+mod output;
+mod progress;
+mod service;
+mod solve;
+mod source;
+mod tally;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Solves Sudoku puzzles, here or on a Sudoku service.
+#[derive(Debug, Parser)]
+#[command(name = "sudoku-client", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Solve(solve::Args),
+}
+
+/// Reads the arguments and does what they say.
+///
+/// # Errors
+///
+/// Whatever kept the command from doing its work; [`exit::status_of`] tells the exit status. Wrong usage does not
+/// return: clap prints it and exits with status 2.
+pub fn run() -> anyhow::Result<ExitCode> {
+    let arguments = std::env::args_os().map(source::without_leading_dash);
+    match Cli::parse_from(arguments).command {
+        Command::Solve(args) => solve::run(args).map(ExitCode::from),
+    }
+}
+
+/// Writes an error to standard error: one line, with its causes. A cause that the text before it already tells is left
+/// out.
+pub fn report(error: &anyhow::Error) {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if line.is_empty() {
+            line = cause;
+        } else if !line.ends_with(&cause) {
+            line.extend([": ", &cause]);
+        }
+    }
+    note(format_args!("{}", explain::one_line(&line)));
+}
+
+/// Writes one line for people to standard error. Whether anybody reads it does not matter to the work.
+fn note(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr(), "sudoku-client: {line}");
+}

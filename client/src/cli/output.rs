@@ -1,0 +1,169 @@
+//! Where answers go: standard output, or a file that is never seen half written.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+
+/// The output of a command.
+#[derive(Debug)]
+pub enum Output {
+    /// Standard output.
+    Stdout,
+    /// What is there already and is no regular file, such as `/dev/null` or a named pipe: written in place.
+    Device(Arc<File>),
+    /// A file, written under another name until it is complete.
+    File(Pending),
+}
+
+/// A file on its way: it is written as `FILE.partial`, and renamed to `FILE` by [`Output::commit`]. A run that fails or
+/// is killed leaves what it has written in `FILE.partial`, and `FILE` as it was.
+#[derive(Debug)]
+pub struct Pending {
+    file: Arc<File>,
+    partial: PathBuf,
+    path: PathBuf,
+}
+
+impl Output {
+    /// Opens the output: the named file, or standard output where none is named.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created.
+    pub fn open(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path else {
+            return Ok(Self::Stdout);
+        };
+        // The file behind a symbolic link is what gets replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => bail!("cannot write {}: it is a directory", path.display()),
+            Ok(found) if !found.is_file() => {
+                let file = File::options().write(true).open(&path);
+                let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+                return Ok(Self::Device(Arc::new(file)));
+            }
+            _ => {}
+        }
+        let mut partial = path.clone().into_os_string();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
+        let file = File::create(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
+        let file = Arc::new(file);
+        Ok(Self::File(Pending { file, partial, path }))
+    }
+
+    /// Where to write.
+    pub fn writer(&self) -> Box<dyn Write> {
+        match self {
+            Self::Stdout => Box::new(io::stdout()),
+            Self::Device(file) | Self::File(Pending { file, .. }) => Box::new(Arc::clone(file)),
+        }
+    }
+
+    /// Whether a person reads along.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::Stdout) && io::stdout().is_terminal()
+    }
+
+    /// Whether it takes colours: a terminal that `NO_COLOR` and its like do not forbid, or anything that
+    /// `CLICOLOR_FORCE` asks for, but never a file.
+    pub fn takes_colours(&self) -> bool {
+        matches!(self, Self::Stdout)
+            && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+    }
+
+    /// Puts a complete file in its place.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written out or renamed.
+    pub fn commit(self) -> anyhow::Result<()> {
+        let Self::File(Pending { file, partial, path }) = self else {
+            return Ok(());
+        };
+        file.sync_all()
+            .and_then(|()| fs::rename(&partial, &path))
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Gives up: removes a file that is still empty, and tells where one that is not has been left.
+    pub fn abandon(self) -> Option<PathBuf> {
+        let Self::File(Pending { file, partial, .. }) = self else {
+            return None;
+        };
+        if file.metadata().is_ok_and(|found| found.len() > 0) {
+            return Some(partial);
+        }
+        let _ = fs::remove_file(&partial);
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(output: &Output, text: &str) {
+        output.writer().write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn a_file_appears_only_when_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("answers");
+        fs::write(&path, "old").unwrap();
+        let output = Output::open(Some(&path)).unwrap();
+        write(&output, "new");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        output.commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_run_leaves_what_it_wrote_and_says_where() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = Output::open(Some(&folder.path().join("answers"))).unwrap();
+        write(&output, "half");
+        let left = output.abandon().unwrap();
+        assert_eq!(left.file_name().unwrap(), "answers.partial");
+        assert_eq!(fs::read_to_string(left).unwrap(), "half");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_run_that_wrote_nothing_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = Output::open(Some(&folder.path().join("answers"))).unwrap();
+        assert_eq!(output.abandon(), None);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_keeps_pointing_at_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("answers"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let output = Output::open(Some(&link)).unwrap();
+        write(&output, "new");
+        output.commit().unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_in_place() {
+        let output = Output::open(Some(Path::new("/dev/null"))).unwrap();
+        write(&output, "gone");
+        assert!(matches!(output, Output::Device(_)));
+        output.commit().unwrap();
+        assert!(!Path::new("/dev/null.partial").exists());
+    }
+}

@@ -1,0 +1,26 @@
+//! The service that does the work: on servers, or in this process.
+
+use sudoku_client::{Outcomes, SolveOptions, SudokuClient};
+use sudoku_server::Settings;
+
+use super::feed::Puzzles;
+
+/// Solves a stream of puzzles through the service at `endpoint`; without one, through the same service in this process.
+///
+/// # Errors
+///
+/// `endpoint` is none, or this process can't get the threads to solve.
+pub fn solve_many(
+    endpoint: Option<&str>,
+    options: SolveOptions,
+    puzzles: Puzzles,
+) -> anyhow::Result<Outcomes> {
+    Ok(match endpoint {
+        Some(endpoint) => SudokuClient::connect_lazy(endpoint)?
+            .with_options(options)
+            .solve_many(puzzles),
+        None => SudokuClient::from_service(sudoku_server::in_process(Settings::default())?)
+            .with_options(options)
+            .solve_many(puzzles),
+    })
+}

@@ -1,0 +1,130 @@
+//! `--output`: the file is never seen half written.
+
+use std::fs;
+use std::path::Path;
+
+use predicates::prelude::*;
+
+use crate::support::{OTHER, OTHER_SOLVED, UNIQUE, UNIQUE_SOLVED, lines, solve};
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn answers_go_to_the_file_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    solve()
+        .args(["--output", "answers", UNIQUE, OTHER])
+        .current_dir(&folder)
+        .assert()
+        .code(0)
+        .stdout("");
+    let answers = fs::read_to_string(folder.path().join("answers")).unwrap();
+    assert_eq!(answers, lines(&[UNIQUE_SOLVED, OTHER_SOLVED]));
+    assert_eq!(names(folder.path()), ["answers"]);
+}
+
+#[test]
+fn a_file_may_be_input_and_output_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("puzzles");
+    fs::write(&file, lines(&[UNIQUE, OTHER])).unwrap();
+    solve().arg(&file).arg("--output").arg(&file).assert().code(0);
+    let answers = fs::read_to_string(&file).unwrap();
+    assert_eq!(answers, lines(&[UNIQUE_SOLVED, OTHER_SOLVED]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_fails_leaves_the_file_as_it_was_and_says_where_its_answers_are() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("answers"), "old").unwrap();
+    solve()
+        .args(["--output", "answers", UNIQUE, "/proc/self/mem"])
+        .current_dir(&folder)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("answers.partial"));
+    assert_eq!(fs::read_to_string(folder.path().join("answers")).unwrap(), "old");
+    let partial = fs::read_to_string(folder.path().join("answers.partial")).unwrap();
+    assert_eq!(partial, lines(&[UNIQUE_SOLVED]));
+}
+
+#[test]
+fn a_run_without_a_puzzle_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in ["line", "csv", "json", "pretty"] {
+        solve()
+            .args(["--format", format, "--output", "answers"])
+            .current_dir(&folder)
+            .write_stdin("# nothing\n")
+            .assert()
+            .code(2);
+        assert!(names(folder.path()).is_empty());
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_2() {
+    let folder = tempfile::tempdir().unwrap();
+    solve()
+        .args(["--output", "no/such/folder/answers", UNIQUE])
+        .current_dir(&folder)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::starts_with(
+            "sudoku-client: cannot write no/such/folder/answers.partial: ",
+        ));
+    solve()
+        .args(["--output", ".", UNIQUE])
+        .current_dir(&folder)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("is a directory"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_2() {
+    for format in ["line", "csv", "json", "pretty"] {
+        solve()
+            .args(["--format", format, "--output", "/dev/full", UNIQUE])
+            .assert()
+            .code(2)
+            .stderr(predicate::str::starts_with(
+                "sudoku-client: cannot write the answers: ",
+            ));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_interrupted_leaves_the_file_as_it_was() {
+    use crate::support::{raw_client, until};
+    use std::io::Write;
+    use std::process::Stdio;
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = raw_client()
+        .args(["solve", "--output", "answers"])
+        .current_dir(&folder)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(lines(&[UNIQUE]).as_bytes()).unwrap();
+    let partial = folder.path().join("answers.partial");
+    until("the first answer is written", || {
+        fs::read_to_string(&partial).is_ok_and(|answers| answers == lines(&[UNIQUE_SOLVED]))
+    });
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(names(folder.path()), ["answers.partial"]);
+}

@@ -4,6 +4,7 @@
 //! is bounded in steps by whoever runs it. It never panics on any input, and allocates nothing in a search.
 
 mod conflict;
+mod draw;
 mod grid;
 mod isa;
 pub mod reference;
@@ -13,6 +14,7 @@ pub mod text;
 mod unit;
 
 pub use conflict::{Conflict, conflicts};
+pub use draw::Pretty;
 pub use grid::{Grid, GridError};
 pub use isa::{Isa, IsaError};
 pub use single::{Search, Solutions, Step, count, solutions};

@@ -385,6 +385,20 @@ proptest! {
         prop_assert_eq!(read(text.join(between_grids)), grids);
     }
 
+    /// Drawings come back, with nothing between them or with lines of puzzles.
+    #[test]
+    fn drawings_read_back(grids in any_grids(), ascii: bool, lines: bool) {
+        let draw = |grid: &Grid| match ascii {
+            true => format!("{}\n", grid.pretty().ascii()),
+            false => format!("{}\n", grid.pretty()),
+        };
+        let write = |grid: &Grid| if lines { format!("{}{grid}\n", draw(grid)) } else { draw(grid) };
+        let text: String = grids.iter().map(write).collect();
+        let times = if lines { 2 } else { 1 };
+        let expected: Vec<_> = grids.into_iter().flat_map(|grid| std::iter::repeat_n(Ok(grid), times)).collect();
+        prop_assert_eq!(read(text), expected);
+    }
+
     /// One line that is damaged is one error with its number, and the lines around it come out as they were.
     #[test]
     fn a_damaged_line_is_one_error_in_its_place(

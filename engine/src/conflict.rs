@@ -1,6 +1,6 @@
 //! Clues that contradict each other.
 
-use crate::{Grid, Unit};
+use crate::{Grid, Unit, unit};
 
 /// A digit that stands more than once in a unit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -36,19 +36,9 @@ pub fn conflicts(grid: &Grid) -> Vec<Conflict> {
         .collect()
 }
 
-/// Whether any unit of `grid` repeats a digit: [`conflicts`] without the report, in one pass over the cells.
+/// Whether any unit of `grid` repeats a digit: [`conflicts`] without the report.
 pub fn has_conflict(grid: &Grid) -> bool {
-    let (mut rows, mut columns, mut boxes) = ([0_u16; 9], [0_u16; 9], [0_u16; 9]);
-    for (cell, &digit) in grid.cells().iter().enumerate().filter(|&(_, &digit)| digit != 0) {
-        let (row, column) = (cell / 9, cell % 9);
-        let box_ = row / 3 * 3 + column / 3;
-        let bit = 1 << digit;
-        if (rows[row] | columns[column] | boxes[box_]) & bit != 0 {
-            return true;
-        }
-        rows[row] |= bit;
-        columns[column] |= bit;
-        boxes[box_] |= bit;
-    }
-    false
+    let mut any = 0;
+    unit::count_digits(grid.cells(), |counts| any |= counts);
+    any & unit::REPEATED != 0
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Grid, Unit};
+use crate::{Grid, Unit, unit};
 
 /// A complete grid that solves a puzzle: all its clues kept, every unit complete.
 ///
@@ -36,20 +36,38 @@ impl Solution {
     ///
     /// The first clue that is not kept, else the first unit that is not complete.
     pub fn check(puzzle: &Grid, grid: &Grid) -> Result<Self, SolutionError> {
-        let kept = |cell: &usize| puzzle.get(*cell).is_none_or(|clue| grid.get(*cell) == Some(clue));
-        if let Some(cell) = (0..81).find(|cell| !kept(cell)) {
-            return Err(SolutionError::Clue { cell: cell as u8 });
+        let mut wrong = false;
+        for (&clue, &digit) in puzzle.cells().iter().zip(grid.cells()) {
+            wrong |= clue != 0 && clue != digit;
         }
-        const ALL_DIGITS: u16 = 0b11_1111_1110;
-        let digits = |unit: Unit| {
+        let mut difference = 0;
+        unit::count_digits(grid.cells(), |counts| difference |= counts ^ unit::COMPLETE);
+        if wrong || difference != 0 {
+            return Err(Self::violation(puzzle, grid));
+        }
+        Ok(Self { grid: *grid })
+    }
+
+    /// What is wrong with a grid that is no solution, looked for only once that is known.
+    #[cold]
+    fn violation(puzzle: &Grid, grid: &Grid) -> SolutionError {
+        let is_kept = |cell: u8| match puzzle.get(cell.into()) {
+            Some(clue) => grid.get(cell.into()) == Some(clue),
+            None => true,
+        };
+        if let Some(cell) = (0..81).find(|&cell| !is_kept(cell)) {
+            return SolutionError::Clue { cell };
+        }
+        let holds = |unit: Unit, digit| {
             unit.cells()
                 .iter()
-                .fold(0_u16, |seen, &cell| seen | 1 << grid.cells()[usize::from(cell)])
+                .any(|&cell| grid.get(cell.into()) == Some(digit))
         };
-        match Unit::all().find(|&unit| digits(unit) != ALL_DIGITS) {
-            Some(unit) => Err(SolutionError::Unit { unit }),
-            None => Ok(Self { grid: *grid }),
-        }
+        let is_complete = |unit| (1..=9).all(|digit| holds(unit, digit));
+        let unit = Unit::all()
+            .find(|&unit| !is_complete(unit))
+            .unwrap_or(Unit::Row(0));
+        SolutionError::Unit { unit }
     }
 
     /// The complete grid.

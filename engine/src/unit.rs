@@ -46,6 +46,45 @@ impl Unit {
     }
 }
 
+/// How often each digit stands in a unit: four bits for each, those of digit 1 above those of the blank, and so on.
+pub(crate) type Counts = u64;
+
+/// The counts of a unit that holds every digit once.
+pub(crate) const COMPLETE: Counts = 0x11_1111_1110;
+
+/// The bits that are set in the counts of a unit that repeats a digit.
+pub(crate) const REPEATED: Counts = 0xee_eeee_eee0;
+
+/// Calls `with` with the counts of each of the 27 units of a grid. It has no branch that depends on the cells: it runs
+/// once for every puzzle and every solution.
+pub(crate) fn count_digits(cells: &[u8; 81], mut with: impl FnMut(Counts)) {
+    const ONE: [Counts; 16] = {
+        let mut one = [0; 16];
+        let mut digit = 0;
+        while digit <= 9 {
+            one[digit] = 1 << (4 * digit);
+            digit += 1;
+        }
+        one
+    };
+    let mut columns = [0; 9];
+    for band in cells.as_chunks::<27>().0 {
+        let mut boxes = [0; 3];
+        for cells in band.as_chunks::<9>().0 {
+            let mut row = 0;
+            for (column, &cell) in cells.iter().enumerate() {
+                let one = ONE[usize::from(cell & 15)];
+                row += one;
+                columns[column] += one;
+                boxes[column / 3] += one;
+            }
+            with(row);
+        }
+        boxes.into_iter().for_each(&mut with);
+    }
+    columns.into_iter().for_each(with);
+}
+
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self {

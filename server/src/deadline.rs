@@ -45,3 +45,51 @@ fn timeout(value: &str) -> Option<Duration> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit() {
+        assert_eq!(timeout("2H"), Some(Duration::from_secs(7_200)));
+        assert_eq!(timeout("2M"), Some(Duration::from_secs(120)));
+        assert_eq!(timeout("2S"), Some(Duration::from_secs(2)));
+        assert_eq!(timeout("2m"), Some(Duration::from_millis(2)));
+        assert_eq!(timeout("2u"), Some(Duration::from_micros(2)));
+        assert_eq!(timeout("2n"), Some(Duration::from_nanos(2)));
+        assert_eq!(
+            timeout("99999999H"),
+            Some(Duration::from_secs(99_999_999 * 3_600))
+        );
+    }
+
+    #[test]
+    fn what_is_no_timeout() {
+        for value in [
+            "",
+            "S",
+            "1",
+            "1s",
+            "-1S",
+            "+1S",
+            "1.5S",
+            " 1S",
+            "123456789S",
+            "1\u{b5}",
+        ] {
+            assert_eq!(timeout(value), None, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_is_no_timeout_is_an_error() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(Deadline::read(&headers), Ok(None));
+        headers.insert("grpc-timeout", "soon".parse().unwrap());
+        assert!(Deadline::read(&headers).unwrap_err().contains("soon"));
+        headers.insert("grpc-timeout", "1S".parse().unwrap());
+        let Deadline(at) = Deadline::read(&headers).unwrap().unwrap();
+        assert!(at > Instant::now() - Duration::from_secs(1));
+    }
+}

@@ -142,3 +142,126 @@ impl From<Error> for Status {
         Failure::from(error).status()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Code, reason and metadata, as the contract's table has them.
+    #[track_caller]
+    fn check(error: Error, code: Code, reason: &str, metadata: &[(&str, &str)]) -> ErrorDetails {
+        let status = Failure::from(error).status();
+        assert_eq!(status.code(), code);
+        let details = status.get_error_details();
+        let info = details.error_info().unwrap();
+        assert_eq!(
+            (info.domain.as_str(), info.reason.as_str()),
+            ("sudoku.v1", reason)
+        );
+        let expected = metadata
+            .iter()
+            .map(|&(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(info.metadata, expected.collect());
+        details
+    }
+
+    #[test]
+    fn an_invalid_puzzle() {
+        let error = GridError::Character {
+            position: 3,
+            character: 'x',
+            length: 7,
+        };
+        let metadata = [("length", "7"), ("position", "3")];
+        let details = check(
+            Error::InvalidPuzzle(error),
+            Code::InvalidArgument,
+            "INVALID_PUZZLE",
+            &metadata,
+        );
+        let violations = &details.bad_request().unwrap().field_violations;
+        assert_eq!(violations.len(), 1);
+        assert_eq!(violations[0].field, "puzzle");
+
+        let error = Error::InvalidPuzzle(GridError::Length { length: 80 });
+        check(
+            error,
+            Code::InvalidArgument,
+            "INVALID_PUZZLE",
+            &[("length", "80")],
+        );
+    }
+
+    #[test]
+    fn an_option_out_of_range() {
+        let error = Error::OptionOutOfRange {
+            field: "options.time_limit",
+            problem: "is wrong".to_owned(),
+        };
+        let details = check(error, Code::InvalidArgument, "OPTION_OUT_OF_RANGE", &[]);
+        let violations = &details.bad_request().unwrap().field_violations;
+        assert_eq!(violations[0].field, "options.time_limit");
+        assert_eq!(violations[0].description, "is wrong");
+    }
+
+    #[test]
+    fn too_much() {
+        let code = Code::ResourceExhausted;
+        let puzzles = Error::TooManyPuzzles {
+            received: 3,
+            limit: 2,
+        };
+        check(puzzles, code, "TOO_MANY_PUZZLES", &[("limit", "2")]);
+        let bytes = Error::MessageTooLarge { limit: 9 };
+        let details = check(bytes, code, "MESSAGE_TOO_LARGE", &[("limit", "9")]);
+        assert!(
+            details.retry_info().is_none(),
+            "it would be as large the next time"
+        );
+    }
+
+    #[test]
+    fn an_overloaded_server_says_when_to_come_back() {
+        let details = check(Error::Overloaded, Code::ResourceExhausted, "OVERLOADED", &[]);
+        assert_eq!(details.retry_info().unwrap().retry_delay, Some(RETRY_DELAY));
+    }
+
+    #[test]
+    fn the_end_of_calls() {
+        check(Error::Deadline, Code::DeadlineExceeded, "DEADLINE", &[]);
+        check(Error::Draining, Code::Unavailable, "DRAINING", &[]);
+        check(Error::Internal, Code::Internal, "INTERNAL", &[]);
+        check(Error::malformed("what"), Code::Internal, "INTERNAL", &[]);
+    }
+
+    #[test]
+    fn an_error_in_a_stream_names_the_message() {
+        let failure = Failure {
+            error: Error::MessageTooLarge { limit: 9 },
+            message: Some(4),
+        };
+        let info = failure.status().get_details_error_info().unwrap();
+        assert_eq!(info.metadata["message"], "4");
+        assert_eq!(info.metadata["limit"], "9");
+    }
+
+    #[test]
+    fn statuses_that_tonic_makes() {
+        let read = |status: Status| Error::of_tonic(&status, 9);
+        let large = Some(Error::MessageTooLarge { limit: 9 });
+        assert_eq!(read(Status::out_of_range("large")), large);
+        assert_eq!(read(Status::resource_exhausted("large when unpacked")), large);
+        assert_eq!(
+            read(Status::internal("no protobuf")),
+            Some(Error::malformed("no protobuf"))
+        );
+        assert_eq!(read(Status::unimplemented("no such method")), None);
+        assert_eq!(read(Status::cancelled("gone")), None);
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        let status = Status::from(Error::malformed(&"x".repeat(100_000)));
+        assert!(status.message().len() < 1_000);
+    }
+}

@@ -10,19 +10,23 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod connection;
 mod deadline;
 mod error;
+mod health;
 mod options;
 mod panics;
 mod pool;
 mod reply;
 mod rpc;
 mod search;
+mod serve;
 mod service;
 mod settings;
 mod solve_many;
 
 pub use rpc::{Rpc, in_process};
+pub use serve::{Drained, serve};
 pub use service::{Load, Service, StartError};
 pub use settings::{Limits, Settings, SettingsError};
 pub use solve_many::Answers;

@@ -37,7 +37,7 @@ impl Options {
             None => (0, None, false),
         };
         Ok(Self {
-            solution_limit: solution_limit(limit, puzzles, limits.solution_limit)?,
+            solution_limit: solution_limit(limit, puzzles, limits.max_solution_limit)?,
             time_limit: time.map_or(Ok(limits.default_time_limit), |time| {
                 time_limit(time, limits.max_time_limit)
             })?,
@@ -93,4 +93,95 @@ fn time_limit(time: &WireDuration, most: Duration) -> Result<Duration, Error> {
         return Err(refused(format!("is {limit:?}; {}", range())));
     }
     Ok(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(wire: SolveOptions, puzzles: usize) -> Result<Options, (&'static str, String)> {
+        Options::read(Some(&wire), puzzles, &Limits::default()).map_err(|error| match error {
+            Error::OptionOutOfRange { field, problem } => (field, problem),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    fn limit(solution_limit: u32, puzzles: usize) -> Result<u32, String> {
+        let wire = SolveOptions {
+            solution_limit,
+            ..SolveOptions::default()
+        };
+        read(wire, puzzles)
+            .map(|options| options.solution_limit)
+            .map_err(|(field, problem)| {
+                assert_eq!(field, "options.solution_limit");
+                problem
+            })
+    }
+
+    fn time(seconds: i64, nanos: i32) -> Result<Duration, String> {
+        let wire = SolveOptions {
+            time_limit: Some(WireDuration { seconds, nanos }),
+            ..SolveOptions::default()
+        };
+        read(wire, 1)
+            .map(|options| options.time_limit)
+            .map_err(|(field, problem)| {
+                assert_eq!(field, "options.time_limit");
+                problem
+            })
+    }
+
+    #[test]
+    fn absent_options_are_the_defaults() {
+        let expected = Options {
+            solution_limit: 2,
+            time_limit: Duration::from_secs(1),
+            omit_solutions: false,
+        };
+        assert_eq!(Options::read(None, 2_048, &Limits::default()), Ok(expected));
+        assert_eq!(read(SolveOptions::default(), 2_048), Ok(expected));
+    }
+
+    #[test]
+    fn solution_limits() {
+        assert_eq!(limit(0, 1), Ok(2));
+        assert_eq!(limit(1, 1), Ok(1));
+        assert_eq!(limit(10_000, 1), Ok(10_000));
+        assert_eq!(limit(10_001, 1).unwrap_err(), "is 10001; it may be at most 10000");
+        assert!(limit(u32::MAX, 1).is_err());
+    }
+
+    #[test]
+    fn a_solution_limit_times_many_puzzles() {
+        assert_eq!(limit(1, 1_000_000), Ok(1));
+        assert_eq!(limit(2, 1_000_000), Ok(2));
+        assert_eq!(limit(3, 3_333), Ok(3));
+        assert!(limit(3, 3_334).is_err());
+        assert_eq!(limit(10_000, 0), Ok(10_000));
+        assert!(limit(10_001, 0).is_err());
+        assert!(limit(10_000, usize::MAX).is_err(), "the product fits no integer");
+    }
+
+    #[test]
+    fn time_limits() {
+        assert_eq!(time(0, 1), Ok(Duration::from_nanos(1)));
+        assert_eq!(time(60, 0), Ok(Duration::from_secs(60)));
+        assert_eq!(
+            time(0, 0).unwrap_err(),
+            "is 0ns; it must be above 0 and at most 60s"
+        );
+        assert!(time(60, 1).is_err());
+        assert!(time(-1, 0).unwrap_err().starts_with("is negative"));
+        assert!(time(0, -1).unwrap_err().starts_with("is negative"));
+        assert!(time(i64::MIN, -999_999_999).is_err());
+        assert!(time(i64::MAX, 999_999_999).is_err());
+    }
+
+    #[test]
+    fn what_is_no_duration() {
+        for (seconds, nanos) in [(1, 1_000_000_000), (1, i32::MAX), (1, i32::MIN), (1, -1), (-1, 1)] {
+            assert!(time(seconds, nanos).unwrap_err().contains("no duration"));
+        }
+    }
 }

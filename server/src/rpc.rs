@@ -77,8 +77,8 @@ impl Service {
             limit,
         };
         Rpc {
-            unary: method(limits.solve_bytes),
-            solve_many: method(limits.message_bytes),
+            unary: method(limits.max_solve_bytes),
+            solve_many: method(limits.max_message_bytes),
         }
     }
 }

@@ -79,8 +79,8 @@ impl Service {
         settings.check()?;
         Ok(Self {
             pool: Pool::new(settings.threads).map_err(StartError::Threads)?,
-            solves: Arc::new(Semaphore::new(settings.solves)),
-            streams: Arc::new(Semaphore::new(settings.streams)),
+            solves: Arc::new(Semaphore::new(settings.max_solves)),
+            streams: Arc::new(Semaphore::new(settings.max_streams)),
             shared_messages: Arc::new(Semaphore::new(settings.shared_messages)),
             messages: Arc::new(AtomicUsize::new(0)),
             draining: CancellationToken::new(),
@@ -93,12 +93,23 @@ impl Service {
     pub fn load(&self) -> Load {
         let pool = self.pool.load();
         Load {
-            solves: self.settings.solves - self.solves.available_permits(),
-            streams: self.settings.streams - self.streams.available_permits(),
+            solves: self.settings.max_solves - self.solves.available_permits(),
+            streams: self.settings.max_streams - self.streams.available_permits(),
             messages: self.messages.load(Ordering::Relaxed),
             busy_threads: pool.busy,
             waiting: pool.waiting,
         }
+    }
+
+    /// Refuses new calls from now on, and tells the streams to end after the answers to what they have taken.
+    pub(crate) fn drain(&self) {
+        self.draining.cancel();
+        self.calls.close();
+    }
+
+    /// Waits until no call runs. Only after [`Service::drain`].
+    pub(crate) async fn drained(&self) {
+        self.calls.wait().await;
     }
 
     /// Counts a call in, until the token is dropped.
@@ -185,9 +196,9 @@ impl SudokuService for Service {
         let limits = &self.settings.limits;
         Ok(Response::new(GetServerInfoResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            max_puzzles_per_message: limits.puzzles_per_message,
-            max_message_bytes: limits.message_bytes,
-            max_solution_limit: limits.solution_limit,
+            max_puzzles_per_message: limits.max_puzzles_per_message,
+            max_message_bytes: limits.max_message_bytes,
+            max_solution_limit: limits.max_solution_limit,
             max_time_limit: WireDuration::try_from(limits.max_time_limit).ok(),
         }))
     }

@@ -1,5 +1,6 @@
 //! What can be configured, its defaults, and its ranges.
 
+use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::thread;
 use std::time::Duration;
@@ -8,16 +9,16 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// The most puzzles in one `SolveMany` message: 1 or more. Default 2,048.
-    pub puzzles_per_message: u32,
+    pub max_puzzles_per_message: u32,
     /// The most bytes of one encoded `SolveMany` message, unpacked if it came compressed: 128 or more. Default 524,288.
     ///
-    /// With this default and that of [`Limits::puzzles_per_message`] no reply passes 3.2 MiB, under the 4 MiB that gRPC
+    /// With this default and that of [`Limits::max_puzzles_per_message`] no reply passes 3.2 MiB, under the 4 MiB that gRPC
     /// clients take by default. Raise them further, and clients must be told to accept larger messages.
-    pub message_bytes: u32,
+    pub max_message_bytes: u32,
     /// The most bytes of one encoded `Solve` message, likewise: 128 or more. Default 4,096.
-    pub solve_bytes: u32,
+    pub max_solve_bytes: u32,
     /// The highest `solution_limit`: 2 or more. Default 10,000.
-    pub solution_limit: u32,
+    pub max_solution_limit: u32,
     /// The time limit of a puzzle whose request names none: above 0, at most [`Limits::max_time_limit`]. Default 1 s.
     pub default_time_limit: Duration,
     /// The highest `time_limit` that a request may name: above 0, at most a day. Default 60 s.
@@ -27,10 +28,10 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            puzzles_per_message: 2_048,
-            message_bytes: 512 * 1024,
-            solve_bytes: 4 * 1024,
-            solution_limit: 10_000,
+            max_puzzles_per_message: 2_048,
+            max_message_bytes: 512 * 1024,
+            max_solve_bytes: 4 * 1024,
+            max_solution_limit: 10_000,
             default_time_limit: Duration::from_secs(1),
             max_time_limit: Duration::from_secs(60),
         }
@@ -46,18 +47,18 @@ pub struct Settings {
     pub threads: NonZeroUsize,
     /// `Solve` calls being solved at once, 1 or more; one more is refused as overloaded. Easy puzzles come and go
     /// within one slice and hardly count. Default 512.
-    pub solves: usize,
+    pub max_solves: usize,
     /// `SolveMany` streams open at once, 1 or more; one more is refused as overloaded. Default 512.
-    pub streams: usize,
+    pub max_streams: usize,
     /// Messages of one `SolveMany` stream that are taken and not yet answered, 1 or more. With that many the server
     /// stops reading the stream until an answer has left. Default 32.
     pub messages_per_stream: usize,
     /// Such messages of all streams together, not counting one for each stream, which it may always have. Default 256.
     ///
-    /// So the server holds at most `streams + shared_messages` messages with their answers.
+    /// So the server holds at most `max_streams + shared_messages` messages with their answers.
     pub shared_messages: usize,
     /// Connections open at once, 1 or more; further ones wait to be accepted. Default 1,024.
-    pub connections: usize,
+    pub max_connections: usize,
     /// How long a shutdown waits for calls that run before it ends them. Default 25 s, which fits within the 30 s that
     /// Kubernetes waits.
     pub drain_deadline: Duration,
@@ -68,11 +69,11 @@ impl Default for Settings {
         Self {
             limits: Limits::default(),
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-            solves: 512,
-            streams: 512,
+            max_solves: 512,
+            max_streams: 512,
             messages_per_stream: 32,
             shared_messages: 256,
-            connections: 1_024,
+            max_connections: 1_024,
             drain_deadline: Duration::from_secs(25),
         }
     }
@@ -87,8 +88,16 @@ pub struct SettingsError {
     /// Its value.
     pub value: String,
     /// What it may be.
-    pub range: &'static str,
+    pub range: String,
 }
+
+/// More of anything at once than a machine can serve.
+const MOST_AT_ONCE: usize = 1_000_000;
+
+const MOST_THREADS: usize = 1_024;
+
+/// Below this no message has room for a puzzle with its options.
+const LEAST_BYTES: u32 = 128;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -99,67 +108,101 @@ impl Settings {
     ///
     /// The first that is outside.
     pub fn check(&self) -> Result<(), SettingsError> {
-        let limits = &self.limits;
-        at_least("puzzles_per_message", limits.puzzles_per_message as usize, 1)?;
-        at_least("message_bytes", limits.message_bytes as usize, 128)?;
-        at_least("solve_bytes", limits.solve_bytes as usize, 128)?;
-        at_least("solution_limit", limits.solution_limit as usize, 2)?;
+        self.limits.check()?;
+        within("threads", self.threads.get(), 1, MOST_THREADS)?;
+        within("max_solves", self.max_solves, 1, MOST_AT_ONCE)?;
+        within("max_streams", self.max_streams, 1, MOST_AT_ONCE)?;
+        within("messages_per_stream", self.messages_per_stream, 1, MOST_AT_ONCE)?;
+        within("shared_messages", self.shared_messages, 0, MOST_AT_ONCE)?;
+        within("max_connections", self.max_connections, 1, MOST_AT_ONCE)?;
+        within("drain_deadline", self.drain_deadline, Duration::ZERO, DAY)
+    }
+}
+
+impl Limits {
+    fn check(&self) -> Result<(), SettingsError> {
         within(
-            "max_time_limit",
-            limits.max_time_limit,
-            DAY,
-            "above 0 and at most a day",
+            "max_puzzles_per_message",
+            self.max_puzzles_per_message,
+            1,
+            u32::MAX,
         )?;
+        within("max_message_bytes", self.max_message_bytes, LEAST_BYTES, u32::MAX)?;
+        within("max_solve_bytes", self.max_solve_bytes, LEAST_BYTES, u32::MAX)?;
+        within("max_solution_limit", self.max_solution_limit, 2, u32::MAX)?;
+        let least = Duration::from_nanos(1);
+        within("max_time_limit", self.max_time_limit, least, DAY)?;
         within(
             "default_time_limit",
-            limits.default_time_limit,
-            limits.max_time_limit,
-            "above 0 and at most the maximum",
-        )?;
-        if self.threads.get() > 1_024 {
-            return Err(SettingsError {
-                setting: "threads",
-                value: self.threads.to_string(),
-                range: "at most 1024",
-            });
-        }
-        at_least("solves", self.solves, 1)?;
-        at_least("streams", self.streams, 1)?;
-        at_least("messages_per_stream", self.messages_per_stream, 1)?;
-        at_least("connections", self.connections, 1)
+            self.default_time_limit,
+            least,
+            self.max_time_limit,
+        )
     }
 }
 
-fn at_least(setting: &'static str, value: usize, least: usize) -> Result<(), SettingsError> {
-    // tokio's semaphores hold no more permits than this, and nobody needs more.
-    const MOST: usize = u32::MAX as usize;
-    let range = match least {
-        1 => "1 to 4294967295",
-        2 => "2 to 4294967295",
-        _ => "128 to 4294967295",
-    };
-    if (least..=MOST).contains(&value) {
-        return Ok(());
-    }
-    Err(SettingsError {
-        setting,
-        value: value.to_string(),
-        range,
-    })
-}
-
-fn within(
+fn within<T: PartialOrd + Debug>(
     setting: &'static str,
-    value: Duration,
-    most: Duration,
-    range: &'static str,
+    value: T,
+    least: T,
+    most: T,
 ) -> Result<(), SettingsError> {
-    if !value.is_zero() && value <= most {
+    if (&least..=&most).contains(&&value) {
         return Ok(());
     }
     Err(SettingsError {
         setting,
         value: format!("{value:?}"),
-        range,
+        range: format!("{least:?} to {most:?}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_in_range() {
+        assert_eq!(Settings::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn every_setting_has_a_range() {
+        fn refused(setting: &str, change: impl Fn(&mut Settings)) {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            let error = settings.check().unwrap_err();
+            assert_eq!(error.setting, setting);
+        }
+        refused("threads", |s| s.threads = NonZeroUsize::MAX);
+        refused("max_solves", |s| s.max_solves = 0);
+        refused("max_streams", |s| s.max_streams = 0);
+        refused("messages_per_stream", |s| s.messages_per_stream = 0);
+        refused("shared_messages", |s| s.shared_messages = usize::MAX);
+        refused("max_connections", |s| s.max_connections = 0);
+        refused("drain_deadline", |s| s.drain_deadline = Duration::MAX);
+        refused("max_puzzles_per_message", |s| {
+            s.limits.max_puzzles_per_message = 0
+        });
+        refused("max_message_bytes", |s| s.limits.max_message_bytes = 127);
+        refused("max_solve_bytes", |s| s.limits.max_solve_bytes = 127);
+        refused("max_solution_limit", |s| s.limits.max_solution_limit = 1);
+        refused("max_time_limit", |s| s.limits.max_time_limit = Duration::MAX);
+        refused("default_time_limit", |s| {
+            s.limits.default_time_limit = Duration::ZERO
+        });
+        refused("default_time_limit", |s| {
+            s.limits.default_time_limit = Duration::from_secs(61)
+        });
+    }
+
+    #[test]
+    fn the_error_says_what_is_allowed() {
+        let settings = Settings {
+            max_solves: 0,
+            ..Settings::default()
+        };
+        let error = settings.check().unwrap_err();
+        assert_eq!(error.to_string(), "max_solves is 0; it must be 1 to 1000000");
+    }
 }

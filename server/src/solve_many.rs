@@ -164,7 +164,7 @@ impl Answers {
                 Take::Nothing
             }
             Poll::Ready(Some(message)) => {
-                let limit = self.limits.message_bytes;
+                let limit = self.limits.max_message_bytes;
                 let message = message.map_err(|status| {
                     Error::of_tonic(&status, limit).unwrap_or(Error::malformed(status.message()))
                 });
@@ -188,7 +188,7 @@ impl Answers {
     /// Hands a message to the threads. Gives the number of its puzzles.
     fn submit(&mut self, message: SolveManyRequest, slot: Slot) -> Result<usize, Error> {
         let count = message.puzzles.len();
-        let limit = self.limits.puzzles_per_message;
+        let limit = self.limits.max_puzzles_per_message;
         if count > limit as usize {
             return Err(Error::TooManyPuzzles {
                 received: count,

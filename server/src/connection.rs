@@ -1,0 +1,173 @@
+//! Connections: accepted up to a number, served as HTTP/2, and ended when the server drains.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tonic::service::Routes;
+
+/// Stream and connection window belong together: h2 charges small DATA frames that wait unread against the connection
+/// window, and a server that is slow for a moment must not run out of it. This connection window has room for the small
+/// messages of all [`MAX_STREAMS`] streams. It takes no memory by itself, since the stream windows bound what can wait.
+const STREAM_WINDOW: u32 = 64 * 1024;
+const CONNECTION_WINDOW: u32 = 64 * 1024 * 1024;
+const MAX_STREAMS: u32 = 100;
+
+const MAX_HEADER_BYTES: u32 = 16 * 1024;
+
+/// How often a silent connection is asked whether it is still there, and how long it has to say so.
+const PING_INTERVAL: Duration = Duration::from_secs(60);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// What every HTTP/2 client sends first, and how long it has to do so.
+const PREFACE_BYTES: usize = 24;
+const PREFACE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long accepting rests after an error. The usual one is that no file descriptor is free, which does not pass at
+/// once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// The connections of a server.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    routes: Routes,
+    room: Arc<Semaphore>,
+    tasks: TaskTracker,
+    /// Tells the connections that are there to finish.
+    draining: CancellationToken,
+    /// Tells those to finish that came later.
+    closing: CancellationToken,
+    /// Ends all at once.
+    cut: CancellationToken,
+}
+
+impl Connections {
+    /// No connections yet, and never more than `most` at once.
+    pub fn new(routes: Routes, most: usize) -> Self {
+        Self {
+            routes,
+            room: Arc::new(Semaphore::new(most)),
+            tasks: TaskTracker::new(),
+            draining: CancellationToken::new(),
+            closing: CancellationToken::new(),
+            cut: CancellationToken::new(),
+        }
+    }
+
+    /// Accepts connections for as long as it is polled, and serves each in its own task.
+    pub async fn accept(&self, listener: TcpListener) -> Infallible {
+        loop {
+            let Ok(room) = Arc::clone(&self.room).acquire_owned().await else {
+                unreachable!("nobody closes the semaphore")
+            };
+            match listener.accept().await {
+                Ok((stream, peer)) => {
+                    tracing::debug!(%peer, "connection accepted");
+                    self.tasks.spawn(self.connection(stream, room));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    /// Asks the clients that are connected to finish their calls and to go elsewhere. Those that connect from now on are
+    /// served until [`Connections::close`], so that they learn what is going on.
+    pub fn drain(&self) {
+        self.draining.cancel();
+    }
+
+    /// Asks all to finish, and waits until they have.
+    pub async fn close(&self) {
+        self.draining.cancel();
+        self.closing.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Ends all connections at once.
+    pub async fn cut(&self) {
+        self.cut.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Serves a connection to its end.
+    fn connection(
+        &self,
+        stream: TcpStream,
+        room: OwnedSemaphorePermit,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let routes = self.routes.clone();
+        let cut = self.cut.clone();
+        let finish = match self.draining.is_cancelled() {
+            true => self.closing.clone(),
+            false => self.draining.clone(),
+        };
+        async move {
+            let _room = room;
+            cut.run_until_cancelled(serve(stream, routes, finish)).await;
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, routes: Routes, finish: CancellationToken) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "cannot set TCP_NODELAY");
+    }
+    match finish.run_until_cancelled(preface_came(&stream)).await {
+        Some(true) => {}
+        Some(false) => return tracing::debug!("the client sent no HTTP/2 preface in time"),
+        None => return,
+    }
+    let service = TowerToHyperService::new(routes);
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .adaptive_window(false)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_header_list_size(MAX_HEADER_BYTES)
+        .keep_alive_interval(PING_INTERVAL)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    let end = tokio::select! {
+        end = connection.as_mut() => end,
+        () = finish.cancelled() => {
+            // Sends GOAWAY: the client opens no more streams here, and those that are open go on to their ends.
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = end {
+        tracing::debug!(%error, "the connection broke");
+    }
+}
+
+/// Whether the client's first bytes come in time. Without this a client that connects and sends nothing would hold its
+/// place for ever: HTTP/2's own pings begin only after them.
+async fn preface_came(stream: &TcpStream) -> bool {
+    let arrival = async {
+        let mut bytes = [0; PREFACE_BYTES];
+        loop {
+            match stream.peek(&mut bytes).await {
+                Ok(PREFACE_BYTES) => return true,
+                Ok(0) | Err(_) => return false,
+                // Some are there, so `peek` returns at once from now on.
+                Ok(_) => sleep(Duration::from_millis(10)).await,
+            }
+        }
+    };
+    timeout(PREFACE_TIMEOUT, arrival).await.unwrap_or(false)
+}

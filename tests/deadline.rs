@@ -1,0 +1,109 @@
+//! A call's deadline ends it, from inside a search, with the status of the contract.
+
+mod support;
+
+use sudoku_proto::v1::Outcome;
+use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use sudoku_server::{Settings, in_process};
+use support::{
+    PUZZLE, Server, endless, endless_message, error_info, message, outcomes, patient, solve, soon, until,
+};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::metadata::MetadataValue;
+use tonic::{Code, Request};
+
+/// A request with the header only: tonic's client would enforce its own timeout, and hide the server's.
+fn with_deadline<T>(message: T, timeout: &'static str) -> Request<T> {
+    let mut request = Request::new(message);
+    request
+        .metadata_mut()
+        .insert("grpc-timeout", MetadataValue::from_static(timeout));
+    request
+}
+
+#[tokio::test]
+async fn a_search_ends_at_the_deadline() {
+    // In-process there is no transport on the client's side that would answer first.
+    let mut client = SudokuServiceClient::new(in_process(patient()).unwrap());
+    let status = soon(client.solve(with_deadline(endless(), "5m")))
+        .await
+        .unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(error_info(&status).reason, "DEADLINE");
+}
+
+#[tokio::test]
+async fn the_server_stops_by_itself() {
+    let server = Server::start(patient()).await;
+    let mut client = server.client().await;
+    let status = soon(client.solve(with_deadline(endless(), "50m")))
+        .await
+        .unwrap_err();
+    // Whether the client or the server sees it first.
+    assert!(
+        [Code::DeadlineExceeded, Code::Cancelled].contains(&status.code()),
+        "{status:?}"
+    );
+    until("the search is gone", || server.service.load().solves == 0).await;
+}
+
+#[tokio::test]
+async fn a_deadline_that_has_passed_ends_an_easy_call_too() {
+    let mut client = SudokuServiceClient::new(in_process(Settings::default()).unwrap());
+    let status = client
+        .solve(with_deadline(solve(PUZZLE), "0n"))
+        .await
+        .unwrap_err();
+    assert_eq!(error_info(&status).reason, "DEADLINE");
+}
+
+#[tokio::test]
+async fn a_deadline_that_is_none() {
+    let mut client = SudokuServiceClient::new(in_process(Settings::default()).unwrap());
+    let status = client
+        .solve(with_deadline(solve(PUZZLE), "soon"))
+        .await
+        .unwrap_err();
+    assert_eq!(status.code(), Code::Internal);
+    assert!(status.message().contains("grpc-timeout"), "{status:?}");
+}
+
+#[tokio::test]
+async fn a_stream_gives_what_is_ready_and_ends() {
+    let mut client = SudokuServiceClient::new(in_process(patient()).unwrap());
+    let messages = vec![message([PUZZLE]), endless_message(), message([PUZZLE])];
+    let request = with_deadline(tokio_stream::iter(messages), "300m");
+    let mut answers = soon(client.solve_many(request)).await.unwrap().into_inner();
+
+    let first = soon(answers.message()).await.unwrap().unwrap();
+    assert_eq!(outcomes(&first.results), [Outcome::Unique]);
+    let status = soon(answers.message()).await.unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(error_info(&status).reason, "DEADLINE");
+}
+
+#[tokio::test]
+async fn an_idle_stream_ends_at_the_deadline() {
+    let mut client = SudokuServiceClient::new(in_process(Settings::default()).unwrap());
+    let (_open, messages) = mpsc::channel(1);
+    let request = with_deadline(ReceiverStream::new(messages), "20m");
+    let mut answers = soon(client.solve_many(request)).await.unwrap().into_inner();
+    let status = soon(answers.message()).await.unwrap_err();
+    assert_eq!(error_info(&status).reason, "DEADLINE");
+}
+
+#[tokio::test]
+async fn the_threads_stop_though_nobody_reads() {
+    let server = Server::start(patient()).await;
+    let mut client = server.client().await;
+    let (open, messages) = mpsc::channel(1);
+    let request = with_deadline(ReceiverStream::new(messages), "100m");
+    let _unread = soon(client.solve_many(request)).await.unwrap();
+    open.send(endless_message()).await.unwrap();
+    until("the threads are idle", || {
+        let load = server.service.load();
+        load.busy_threads == 0 && load.waiting == 0 && load.streams == 0
+    })
+    .await;
+}

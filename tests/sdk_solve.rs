@@ -139,7 +139,7 @@ async fn options_out_of_range_are_refused_with_the_field() {
 #[tokio::test]
 async fn the_server_tells_its_limits() {
     let limits = Limits {
-        puzzles_per_message: 7,
+        max_puzzles_per_message: 7,
         ..Limits::default()
     };
     let settings = Settings {

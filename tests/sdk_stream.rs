@@ -168,11 +168,11 @@ async fn plenty_of_puzzles_fill_the_messages() {
 #[tokio::test]
 async fn messages_keep_to_the_limits_of_the_server() {
     let limits = Limits {
-        puzzles_per_message: 50,
+        max_puzzles_per_message: 50,
         ..Limits::default()
     };
     let bytes = Limits {
-        message_bytes: 1_000,
+        max_message_bytes: 1_000,
         ..Limits::default()
     };
     for (limits, options, most) in [
@@ -274,7 +274,7 @@ async fn limits_that_shrank_are_asked_for_again() {
     assert!(collect(client.solve_iter(puzzles())).await.1.is_none());
 
     *current.lock().unwrap() = rpc(Limits {
-        puzzles_per_message: 10,
+        max_puzzles_per_message: 10,
         ..Limits::default()
     });
     let (_, error) = collect(client.solve_iter(puzzles())).await;

@@ -59,7 +59,7 @@ fn solution_limit(limit: u32, puzzles: usize, most: u32) -> Result<u32, Error> {
     if limit > most {
         return refused(format!("is {limit}; it may be at most {most}"));
     }
-    if limit > 2 && u64::from(limit) * puzzles as u64 > u64::from(most) {
+    if limit > 2 && u64::from(limit).saturating_mul(puzzles as u64) > u64::from(most) {
         return refused(format!(
             "is {limit}, with {puzzles} puzzles in the message; a limit above 2 times the puzzles may be at most {most}"
         ));

@@ -12,6 +12,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tests/foreign/python"))
+
+from grids import solves
+
 EXAMPLE = "examples/python/solve.py"
 
 
@@ -48,14 +52,6 @@ def run(command, folder):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     print(done.stdout, flush=True)
     return done.stdout
-
-
-def solves(solution, puzzle):
-    cells = range(81)
-    units = [[c for c in cells if index(c) == i]
-             for index in (lambda c: c // 9, lambda c: c % 9, lambda c: c // 27 * 3 + c % 9 // 3) for i in range(9)]
-    complete = all({solution[c] for c in unit} == set("123456789") for unit in units)
-    return complete and all(clue in (".", digit) for clue, digit in zip(puzzle, solution))
 
 
 def check(what, holds):

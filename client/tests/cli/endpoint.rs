@@ -1,6 +1,69 @@
 //! With `--endpoint` the puzzles go to a server.
 
-use crate::support::{UNIQUE, UNIQUE_SOLVED, answer, failure, lines, solve};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Stdio};
+use std::sync::LazyLock;
+
+use crate::support::{
+    OTHER, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, answer, failure, lines, raw_client, solve, text,
+};
+
+/// A server of its own, ended when dropped.
+struct Server {
+    child: Child,
+    endpoint: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        static BUILT: LazyLock<escargot::CargoRun> = LazyLock::new(|| {
+            let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/Cargo.toml");
+            let build = escargot::CargoBuild::new()
+                .manifest_path(manifest)
+                .bin("sudoku-server");
+            build.current_target().run().expect("the server builds")
+        });
+        let mut child = BUILT
+            .command()
+            .args(["--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the server starts");
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut address)
+            .unwrap();
+        let endpoint = format!("http://{}", address.trim_end());
+        Self { child, endpoint }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_server_gives_the_same_answers() {
+    let server = Server::start();
+    let input = lines(&[UNIQUE, SHORT, TWO, OTHER]);
+    let here = answer(solve().write_stdin(input.as_str()));
+    let by_option = answer(
+        solve()
+            .args(["--endpoint", &server.endpoint])
+            .write_stdin(input.as_str()),
+    );
+    assert_eq!(by_option, here);
+    let by_variable = answer(
+        solve()
+            .env("SUDOKU_ENDPOINT", &server.endpoint)
+            .write_stdin(input),
+    );
+    assert_eq!(by_variable, here);
+}
 
 #[test]
 fn a_server_that_cannot_be_reached_is_3() {
@@ -15,7 +78,40 @@ fn a_server_that_cannot_be_reached_is_3() {
 }
 
 #[test]
+fn a_server_that_breaks_off_is_3() {
+    let mut server = Server::start();
+    let mut client = raw_client()
+        .args(["solve", "--endpoint", &server.endpoint])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = client.stdin.take().unwrap();
+    let mut answers = BufReader::new(client.stdout.take().unwrap()).lines();
+    writeln!(input, "{UNIQUE}").unwrap();
+    assert_eq!(answers.next().unwrap().unwrap(), UNIQUE_SOLVED);
+    let _ = server.child.kill();
+    let _ = server.child.wait();
+    // A client that has noticed takes no more.
+    let _ = writeln!(input, "{OTHER}");
+    let output = client.wait_with_output().unwrap();
+    let error = text(output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("stopped after 1 outcome"), "{error}");
+}
+
+#[test]
 fn an_empty_variable_names_no_server() {
     let answers = answer(solve().arg(UNIQUE).env("SUDOKU_ENDPOINT", ""));
     assert_eq!(answers, (lines(&[UNIQUE_SOLVED]), 0));
+}
+
+#[test]
+fn what_the_server_does_not_allow_is_2() {
+    let server = Server::start();
+    let arguments = ["--endpoint", &server.endpoint, "--limit", "10001", UNIQUE];
+    let (error, status) = failure(solve().args(arguments));
+    assert_eq!(status, 2, "{error}");
 }

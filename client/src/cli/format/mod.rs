@@ -1,7 +1,6 @@
 //! The formats that answers are written in: a file each.
 
 mod csv;
-mod drawing;
 mod json;
 mod line;
 mod pretty;

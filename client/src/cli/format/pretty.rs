@@ -2,12 +2,17 @@
 
 use std::io::{self, Write};
 
+use anstyle::{AnsiColor, Style};
 use sudoku_client::Outcome;
-use sudoku_engine::Grid;
+use sudoku_engine::{Conflict, Grid};
 
-use super::drawing::{draw, of_puzzle, of_solution};
 use super::{Answer, Formatter};
 use crate::cli::explain;
+
+const CLUE: Style = Style::new().bold();
+const CLASHING_CLUE: Style = AnsiColor::Red.on_default().bold();
+const FOUND: Style = AnsiColor::Cyan.on_default();
+const BLANK: Style = Style::new().dimmed();
 
 /// Draws the solutions that were found, or the puzzle where there is none, and says below what that means.
 #[derive(Debug)]
@@ -28,16 +33,34 @@ impl<W: Write> Pretty<W> {
 
     fn drawings(&mut self, puzzle: &Grid, outcome: &Outcome) -> io::Result<()> {
         for solution in outcome.solutions() {
-            let drawing = draw(&of_solution(puzzle, solution), self.coloured);
-            self.to.write_all(drawing.as_bytes())?;
+            self.draw(solution, |cell| match puzzle.get(cell) {
+                Some(_) => CLUE,
+                None => FOUND,
+            })?;
         }
         if !outcome.solutions().is_empty() {
             return Ok(());
         }
-        let conflicts = outcome.conflicts();
-        let clashing = |cell| conflicts.iter().any(|conflict| conflict.cells.contains(&cell));
-        let drawing = draw(&of_puzzle(puzzle, clashing), self.coloured);
-        self.to.write_all(drawing.as_bytes())
+        let clashes = |cell| {
+            let holds = |conflict: &Conflict| conflict.cells.iter().any(|&other| usize::from(other) == cell);
+            outcome.conflicts().iter().any(holds)
+        };
+        self.draw(puzzle, |cell| match puzzle.get(cell) {
+            None => BLANK,
+            Some(_) if clashes(cell) => CLASHING_CLUE,
+            Some(_) => CLUE,
+        })
+    }
+
+    fn draw(&mut self, grid: &Grid, style: impl Fn(usize) -> Style) -> io::Result<()> {
+        if !self.coloured {
+            return writeln!(self.to, "{}", grid.pretty());
+        }
+        let drawing = grid.pretty().cells(|f, cell, character| {
+            let style = style(cell);
+            write!(f, "{style}{character}{style:#}")
+        });
+        writeln!(self.to, "{drawing}")
     }
 }
 

@@ -37,9 +37,12 @@ class Server:
         watchdog.cancel()
         assert self.address, "the server ended before it listened"
 
-    def stop(self):
-        """Asks the server to drain, and returns its exit status."""
+    def drain(self):
+        """Asks the server to finish what runs and end."""
         self.process.terminate()
+
+    def exit_status(self):
+        """Waits for the end that was asked for."""
         try:
             return self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
@@ -61,7 +64,8 @@ def start():
     yield start
     for server in servers:
         if server.process.poll() is None:
-            assert server.stop() == 0
+            server.drain()
+            assert server.exit_status() == 0
 
 
 @pytest.fixture(scope="session")

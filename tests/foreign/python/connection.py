@@ -1,5 +1,7 @@
 """One connection to a server, which must last."""
 
+from threading import Timer
+
 import grpc
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
@@ -27,7 +29,9 @@ class Connection:
 
     def __exit__(self, failure, *_):
         lost = self._states[self._states.index(_READY) + 1:] if _READY in self._states else self._states
-        self.channel.close()
+        self.channel.unsubscribe(self._states.append)
+        # gRPC's thread that watches the states looks at the channel up to 0.2 s longer, and fails on a closed one.
+        Timer(1, self.channel.close).start()
         if failure is None:
             assert lost == [], "the connection was lost"
 

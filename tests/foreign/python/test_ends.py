@@ -96,7 +96,7 @@ def test_a_deadline_of_the_client_leaves_the_connection_whole(server):
 def test_a_draining_server_says_so(start):
     server = start()
     stream = OpenStream(Connection(server), timeout=TIMEOUT)
-    server.process.terminate()
+    server.drain()
     code, found = details(stream.error())
     assert (code, found["ErrorInfo"].reason) == ("UNAVAILABLE", "DRAINING")
-    assert server.stop() == 0
+    assert server.exit_status() == 0

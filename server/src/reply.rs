@@ -59,3 +59,42 @@ fn conflict(conflict: Conflict) -> v1::Conflict {
         cells: conflict.cells.into_iter().map(u32::from).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_and_cells_count_from_0() {
+        let answer = Answer {
+            outcome: Outcome::Unsolvable,
+            solutions: Vec::new(),
+            count: 0,
+            conflicts: vec![Conflict {
+                digit: 9,
+                unit: Unit::Column(8),
+                cells: vec![8, 80],
+            }],
+        };
+        let expected = v1::Conflict {
+            digit: 9,
+            unit: Some(v1::Unit {
+                kind: v1::UnitKind::Column.into(),
+                index: 8,
+            }),
+            cells: vec![8, 80],
+        };
+        assert_eq!(result(answer).conflicts, [expected]);
+    }
+
+    #[test]
+    fn the_text_about_an_invalid_puzzle_is_short() {
+        let error = GridError::Character {
+            position: u32::MAX as usize - 1,
+            character: '\u{10ffff}',
+            length: u32::MAX as usize,
+        };
+        let message = invalid(&error).invalid.unwrap().message;
+        assert!(message.chars().count() <= 200);
+    }
+}

@@ -10,9 +10,12 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{Request, Response};
+use http_body::{Frame, SizeHint};
 use sudoku_proto::v1::sudoku_service_server::{SERVICE_NAME, SudokuServiceServer};
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding;
@@ -36,6 +39,7 @@ pub struct Rpc {
 /// The generated server with one size limit: it knows no other for its methods.
 #[derive(Debug, Clone)]
 struct Method {
+    service: Service,
     server: SudokuServiceServer<Service>,
     limit: u32,
 }
@@ -70,6 +74,7 @@ impl Service {
     pub fn rpc(&self) -> Rpc {
         let limits = &self.settings.limits;
         let method = |limit: u32| Method {
+            service: self.clone(),
             server: SudokuServiceServer::new(self.clone())
                 .accept_compressed(CompressionEncoding::Gzip)
                 .send_compressed(CompressionEncoding::Gzip)
@@ -113,24 +118,27 @@ impl tower::Service<Request<Body>> for Rpc {
 
 impl Method {
     async fn reply(mut self, mut request: Request<Body>) -> Result<Response<Body>, Error> {
+        let token = self.service.enter()?;
         compress_as_asked(&mut request);
         let deadline = Deadline::read(request.headers()).map_err(|problem| Error::malformed(&problem))?;
-        let Some(deadline) = deadline else {
-            return self.call(request).await;
+        let response = match deadline {
+            Some(deadline) => {
+                request.extensions_mut().insert(deadline);
+                // The methods look at the deadline themselves. This is for a request that does not arrive in time.
+                tokio::time::timeout_at(deadline.0.into(), self.call(request))
+                    .await
+                    .unwrap_or(Err(Error::Deadline))?
+            }
+            None => self.call(request).await?,
         };
-        request.extensions_mut().insert(deadline);
-        // The methods look at the deadline themselves. This is for a request that does not arrive in time.
-        tokio::time::timeout_at(deadline.0.into(), self.call(request))
-            .await
-            .unwrap_or(Err(Error::Deadline))
+        Ok(response.map(|body| Body::new(Counted { body, _token: token })))
     }
 
     async fn call(&mut self, request: Request<Body>) -> Result<Response<Body>, Error> {
-        let call = tower::Service::call(&mut self.server, request);
-        match AssertUnwindSafe(call).catch_unwind().await {
-            Ok(Ok(response)) => self.settle(response),
-            Ok(Err(never)) => match never {},
-            Err(panic) => Err(panics::log("a call", &*panic)),
+        let response = catch(tower::Service::call(&mut self.server, request)).await?;
+        match response {
+            Ok(response) => self.settle(response),
+            Err(never) => match never {},
         }
     }
 
@@ -148,6 +156,41 @@ impl Method {
     }
 }
 
+/// The body of an answer, with which its call ends: a drain waits until it is sent or given up.
+#[derive(Debug)]
+struct Counted {
+    body: Body,
+    _token: TaskTrackerToken,
+}
+
+impl http_body::Body for Counted {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Turns a panic into an error.
+async fn catch<F: Future>(call: F) -> Result<F::Output, Error> {
+    AssertUnwindSafe(call)
+        .catch_unwind()
+        .await
+        .map_err(|panic| panics::log("a call", &*panic))
+}
+
 /// Most gRPC clients say that they take gzip, always. Packing each answer for them would cost more than all the solving,
 /// so only those are meant that pack their requests too.
 fn compress_as_asked(request: &mut Request<Body>) {
@@ -157,5 +200,40 @@ fn compress_as_asked(request: &mut Request<Body>) {
         .is_none_or(|encoding| encoding == "identity")
     {
         headers.remove("grpc-accept-encoding");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::Code;
+    use tonic_types::StatusExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_internal_error_without_its_cause() {
+        let result = catch(async { panic!("the cause") }).await;
+        let error = result.map(|_: Result<(), Infallible>| ()).unwrap_err();
+        let status = Status::from(error);
+        assert_eq!(status.code(), Code::Internal);
+        assert_eq!(status.get_details_error_info().unwrap().reason, "INTERNAL");
+        assert!(!status.message().contains("cause"));
+    }
+
+    #[test]
+    fn answers_are_packed_only_for_those_who_pack() {
+        let mut request = Request::builder()
+            .header("grpc-accept-encoding", "identity,gzip")
+            .body(Body::empty())
+            .unwrap();
+        let mut packed = Request::builder()
+            .header("grpc-accept-encoding", "identity,gzip")
+            .header("grpc-encoding", "gzip")
+            .body(Body::empty())
+            .unwrap();
+        compress_as_asked(&mut request);
+        compress_as_asked(&mut packed);
+        assert!(!request.headers().contains_key("grpc-accept-encoding"));
+        assert!(packed.headers().contains_key("grpc-accept-encoding"));
     }
 }

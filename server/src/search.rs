@@ -10,7 +10,7 @@ use crate::options::Options;
 /// within its first.
 const SLICE: Duration = Duration::from_micros(40);
 
-/// The steps of the first slice, before the search's pace is known.
+/// The steps of the first slice, before the search's pace is known: a step takes a third of a microsecond to ten.
 const FIRST_BUDGET: u32 = 32;
 
 /// What a search established about a puzzle.
@@ -67,6 +67,15 @@ impl Attempt {
             solutions: Vec::new(),
             count: 0,
         }
+    }
+
+    /// Drops what is left of the search and starts on another puzzle, in the same memory and with the same options.
+    pub fn restart(&mut self, puzzle: &Grid) {
+        self.puzzle = *puzzle;
+        self.search.restart(puzzle);
+        self.started = None;
+        self.solutions.clear();
+        self.count = 0;
     }
 
     /// Goes on for a slice, and gives the answer once there is one. The time limit is looked at between slices.
@@ -133,5 +142,96 @@ impl Attempt {
             count: self.count,
             conflicts,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIQUE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+    const UNSOLVABLE: &str =
+        "..9.287..8.6..4..5..3.....46.........2.71345.........23.....5..9..4..8.7..125.3..";
+
+    fn options(solution_limit: u32) -> Options {
+        Options {
+            solution_limit,
+            time_limit: Duration::from_secs(60),
+            omit_solutions: false,
+        }
+    }
+
+    fn run(attempt: &mut Attempt) -> Answer {
+        loop {
+            if let Some(answer) = attempt.slice() {
+                return answer;
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check(puzzle: &str, solution_limit: u32, outcome: Outcome, count: u32) -> Answer {
+        let puzzle = Grid::from_line(puzzle).unwrap();
+        let answer = run(&mut Attempt::new(&puzzle, options(solution_limit)));
+        assert_eq!((answer.outcome, answer.count), (outcome, count));
+        assert_eq!(answer.solutions.len(), count as usize);
+        answer
+    }
+
+    #[test]
+    fn outcomes() {
+        let empty = ".".repeat(81);
+        check(UNIQUE, 1, Outcome::Solved, 1);
+        check(UNIQUE, 2, Outcome::Unique, 1);
+        check(UNIQUE, 9, Outcome::Unique, 1);
+        check(&empty, 1, Outcome::Solved, 1);
+        check(&empty, 2, Outcome::Multiple, 2);
+        check(&empty, 999, Outcome::Multiple, 999);
+        check(UNSOLVABLE, 1, Outcome::Unsolvable, 0);
+        check(UNSOLVABLE, 2, Outcome::Unsolvable, 0);
+    }
+
+    #[test]
+    fn conflicts_come_with_the_clues_that_make_them() {
+        let answer = check(&format!("77{}", ".".repeat(79)), 2, Outcome::Unsolvable, 0);
+        assert_eq!(answer.conflicts.len(), 2);
+        let answer = check(UNSOLVABLE, 2, Outcome::Unsolvable, 0);
+        assert!(answer.conflicts.is_empty());
+    }
+
+    #[test]
+    fn time_spent_is_undecided() {
+        let options = Options {
+            time_limit: Duration::from_nanos(1),
+            ..options(u32::MAX)
+        };
+        let answer = run(&mut Attempt::new(&Grid::EMPTY, options));
+        assert_eq!(answer.outcome, Outcome::Undecided);
+        assert_eq!(answer.solutions.len(), answer.count as usize);
+    }
+
+    #[test]
+    fn a_restart_leaves_nothing_behind() {
+        let unique = Grid::from_line(UNIQUE).unwrap();
+        let mut attempt = Attempt::new(&Grid::EMPTY, options(1_000_000));
+        assert_eq!(attempt.slice(), None);
+        attempt.restart(&unique);
+        let answer = run(&mut attempt);
+        assert_eq!((answer.outcome, answer.count), (Outcome::Unique, 1));
+        assert_eq!(answer, run(&mut Attempt::new(&unique, options(1_000_000))));
+    }
+
+    #[test]
+    fn the_pace_follows_the_time_that_steps_take() {
+        let mut attempt = Attempt::new(&Grid::EMPTY, options(2));
+        attempt.set_pace(Duration::from_nanos(1));
+        assert_eq!(attempt.budget, 2 * FIRST_BUDGET);
+        attempt.set_pace(2 * SLICE);
+        assert_eq!(attempt.budget, FIRST_BUDGET);
+        attempt.set_pace(Duration::from_secs(1));
+        assert_eq!(attempt.budget, FIRST_BUDGET / 2);
+        attempt.budget = u32::MAX;
+        attempt.set_pace(Duration::ZERO);
+        assert_eq!(attempt.budget, u32::MAX);
     }
 }

@@ -1,6 +1,7 @@
 //! The server: the service, health and reflection on a listening socket, and its orderly end.
 
 use std::future::Future;
+use std::time::Duration;
 
 use sudoku_proto::v1::FILE_DESCRIPTOR_SET;
 use tokio::net::TcpListener;
@@ -10,6 +11,9 @@ use tonic::service::Routes;
 use crate::connection::Connections;
 use crate::health::Health;
 use crate::service::Service;
+
+/// How long connections without a call have to take in what was sent and to close. A client that hangs does neither.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +56,9 @@ pub async fn serve(listener: TcpListener, service: Service, shutdown: impl Futur
         // Closes the listener: from now on nobody is left to tell a client why it is refused.
         drop(accepting);
         health.end().await;
-        connections.close().await;
+        if timeout(FAREWELL, connections.close()).await.is_err() {
+            connections.cut().await;
+        }
     };
     if timeout(service.settings.drain_deadline, finish).await.is_ok() {
         tracing::info!("drained");

@@ -113,7 +113,7 @@ impl Service {
     }
 
     /// Counts a call in, until the token is dropped.
-    fn enter(&self) -> Result<TaskTrackerToken, Error> {
+    pub(crate) fn enter(&self) -> Result<TaskTrackerToken, Error> {
         // Counted first and refused second, so that a drain waits for every call that was not refused.
         let token = self.calls.token();
         if self.draining.is_cancelled() {
@@ -123,7 +123,6 @@ impl Service {
     }
 
     async fn solve_one(&self, request: SolveRequest, deadline: Option<Instant>) -> Result<Answer, Error> {
-        let _call = self.enter()?;
         let puzzle = Grid::from_line(&request.puzzle).map_err(Error::InvalidPuzzle)?;
         let options = Options::read(request.options.as_ref(), 1, &self.settings.limits)?;
         let _permit = permit(&self.solves)?;
@@ -145,9 +144,8 @@ impl Service {
         requests: Streaming<SolveManyRequest>,
         deadline: Option<Instant>,
     ) -> Result<Answers, Error> {
-        let call = self.enter()?;
         let permit = permit(&self.streams)?;
-        Ok(Answers::new(self, requests, deadline, (call, permit)))
+        Ok(Answers::new(self, requests, deadline, permit))
     }
 }
 
@@ -192,7 +190,6 @@ impl SudokuService for Service {
         &self,
         _: Request<GetServerInfoRequest>,
     ) -> Result<Response<GetServerInfoResponse>, Status> {
-        let _call = self.enter()?;
         let limits = &self.settings.limits;
         Ok(Response::new(GetServerInfoResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -18,7 +18,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Sleep;
 use tokio_stream::Stream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
-use tokio_util::task::task_tracker::TaskTrackerToken;
 use tonic::{Status, Streaming};
 
 use crate::error::{Error, Failure};
@@ -48,8 +47,8 @@ pub struct Answers {
     reading: Reading,
     deadline: Option<Deadline>,
     draining: Pin<Box<WaitForCancellationFutureOwned>>,
-    /// What the stream holds of the service as long as it lives.
-    _held: (TaskTrackerToken, OwnedSemaphorePermit),
+    /// Lets another stream open when this one is gone.
+    _permit: OwnedSemaphorePermit,
 }
 
 #[derive(Debug)]
@@ -93,7 +92,7 @@ impl Answers {
         service: &Service,
         requests: Streaming<SolveManyRequest>,
         deadline: Option<Instant>,
-        held: (TaskTrackerToken, OwnedSemaphorePermit),
+        permit: OwnedSemaphorePermit,
     ) -> Self {
         Self {
             requests,
@@ -109,7 +108,7 @@ impl Answers {
             reading: Reading::Open,
             deadline: deadline.map(Deadline::new),
             draining: Box::pin(service.draining.clone().cancelled_owned()),
-            _held: held,
+            _permit: permit,
         }
     }
 

@@ -260,3 +260,148 @@ impl<T> fmt::Debug for Schedule<T> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// A task that says its name at each turn, and goes through the stages that are left to it, the last one first.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    struct Named {
+        name: &'static str,
+        stages: Vec<Stage>,
+    }
+
+    impl Task for Named {
+        fn turn(mut self, rest: &mut Vec<Self>) {
+            assert_ne!(self.name, "panics");
+            self.stages.pop();
+            if !self.stages.is_empty() {
+                rest.push(self);
+            }
+        }
+
+        fn stage(&self) -> Stage {
+            *self.stages.last().expect("a task without a stage is done")
+        }
+    }
+
+    fn easy(name: &'static str) -> Named {
+        let stages = vec![Stage::New];
+        Named { name, stages }
+    }
+
+    /// A task of so many turns after it proved hard.
+    fn hard(name: &'static str, turns: usize) -> Named {
+        let mut stages = vec![Stage::Begun; turns - 1];
+        stages.push(Stage::Hard);
+        Named { name, stages }
+    }
+
+    fn schedule<T: Task>(threads: usize) -> Schedule<T> {
+        Schedule::new(NonZeroUsize::new(threads).unwrap())
+    }
+
+    /// The names of the next tasks, each of which is run before the next is taken: what one thread does.
+    fn run(schedule: &Schedule<Named>, turns: usize) -> Vec<&'static str> {
+        let mut state = schedule.lock();
+        let mut names = Vec::new();
+        while names.len() < turns {
+            let Some((id, task)) = state.next(schedule.threads) else {
+                break;
+            };
+            names.push(task.name);
+            let mut rest = Vec::new();
+            if task.stage() != Stage::New {
+                state.lanes.get_mut(&id).unwrap().under_way -= 1;
+            }
+            task.turn(&mut rest);
+            state.file(id, rest, schedule.threads);
+        }
+        names
+    }
+
+    #[test]
+    fn lanes_take_turns_however_much_they_have() {
+        let schedule = schedule(1);
+        let (much, little) = (schedule.open(), schedule.open());
+        schedule.add(much, vec![easy("much"); 5]);
+        schedule.add(little, vec![easy("little"); 2]);
+        let order = run(&schedule, usize::MAX);
+        assert_eq!(
+            order,
+            ["much", "little", "much", "little", "much", "much", "much"]
+        );
+    }
+
+    #[test]
+    fn hard_and_new_work_of_a_lane_take_turns() {
+        let schedule = schedule(1);
+        let lane = schedule.open();
+        schedule.add(lane, vec![easy("new"), easy("new"), easy("new"), hard("hard", 4)]);
+        let order = run(&schedule, usize::MAX);
+        assert_eq!(order, ["hard", "new", "hard", "new", "hard", "new", "hard"]);
+    }
+
+    #[test]
+    fn only_as_much_is_begun_as_there_are_threads() {
+        let schedule = schedule(2);
+        let lane = schedule.open();
+        schedule.add(lane, vec![hard("a", 3), hard("b", 3), hard("c", 2)]);
+        let order = run(&schedule, usize::MAX);
+        assert_eq!(order, ["a", "b", "a", "b", "a", "c", "b", "c"]);
+    }
+
+    #[test]
+    fn the_hard_work_of_one_lane_leaves_room_for_that_of_others() {
+        let schedule = schedule(1);
+        let (first, second) = (schedule.open(), schedule.open());
+        schedule.add(first, vec![hard("a", 1_000), hard("b", 1_000)]);
+        schedule.add(second, vec![hard("c", 2)]);
+        assert_eq!(run(&schedule, 4), ["a", "c", "a", "c"]);
+    }
+
+    #[test]
+    fn the_work_of_a_lane_that_is_gone_is_dropped() {
+        let schedule = schedule(1);
+        let (gone, stays) = (schedule.open(), schedule.open());
+        schedule.add(gone, vec![easy("gone"), hard("gone", 9)]);
+        schedule.add(stays, vec![easy("stays")]);
+        schedule.remove(gone);
+        schedule.add(gone, vec![easy("late")]);
+        assert_eq!(run(&schedule, usize::MAX), ["stays"]);
+        assert_eq!(schedule.load(), PoolLoad { busy: 0, waiting: 0 });
+    }
+
+    /// A task that says when it is done, or panics.
+    struct Sends(Option<mpsc::Sender<()>>);
+
+    impl Task for Sends {
+        fn turn(self, _: &mut Vec<Self>) {
+            self.0.expect("a panic that is meant").send(()).unwrap();
+        }
+
+        fn stage(&self) -> Stage {
+            Stage::New
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_its_task_and_not_the_thread() {
+        let schedule = schedule(1);
+        let (sender, done) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| schedule.work());
+            let lane = schedule.open();
+            schedule.add(lane, vec![Sends(None), Sends(Some(sender.clone())), Sends(None)]);
+            schedule.add(lane, vec![Sends(Some(sender))]);
+            assert_eq!(done.recv(), Ok(()));
+            assert_eq!(done.recv(), Ok(()));
+            schedule.close();
+            thread.join().unwrap();
+        });
+        assert_eq!(schedule.load().busy, 0);
+    }
+}

@@ -158,17 +158,19 @@ impl Task for Work {
 /// Looks at the puzzles of `range`, each for its first slices, until the turn is over.
 fn unit(message: Arc<Message>, range: Range<usize>, rest: &mut Vec<Work>) {
     let begin = Instant::now();
+    let mut attempt = Attempt::new(&message.puzzles[range.start], message.options);
     let mut answers = Vec::with_capacity(range.len());
     for index in range.clone() {
-        match first_slices(&message, index) {
+        if index > range.start {
+            attempt.restart(&message.puzzles[index]);
+        }
+        match first_slices(&mut attempt, &message.call) {
             Ok(answer) => answers.push(Some(answer)),
             Err(Unsolved::Over) => return,
             Err(Unsolved::Hard) => {
                 answers.push(None);
-                rest.push(Work::Hard {
-                    message: Arc::clone(&message),
-                    index,
-                });
+                let message = Arc::clone(&message);
+                rest.push(Work::Hard { message, index });
             }
         }
         if begin.elapsed() >= TURN {
@@ -178,10 +180,8 @@ fn unit(message: Arc<Message>, range: Range<usize>, rest: &mut Vec<Work>) {
     let next = range.start + answers.len();
     message.fill(range.start, answers);
     if next < range.end {
-        rest.push(Work::Unit {
-            message,
-            range: next..range.end,
-        });
+        let range = next..range.end;
+        rest.push(Work::Unit { message, range });
     }
 }
 
@@ -192,13 +192,12 @@ enum Unsolved {
     Over,
 }
 
-fn first_slices(message: &Message, index: usize) -> Result<Answer, Unsolved> {
-    let mut attempt = Attempt::new(&message.puzzles[index], message.options);
+fn first_slices(attempt: &mut Attempt, call: &Call) -> Result<Answer, Unsolved> {
     for _ in 0..FIRST_SLICES {
         if let Some(answer) = attempt.slice() {
             return Ok(answer);
         }
-        if message.call.is_over(Instant::now()) {
+        if call.is_over(Instant::now()) {
             return Err(Unsolved::Over);
         }
     }
@@ -225,4 +224,85 @@ fn search(message: Arc<Message>, index: usize, mut attempt: Box<Attempt>, rest: 
         index,
         attempt,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Outcome;
+
+    fn call() -> Arc<Call> {
+        Arc::new(Call::new(None))
+    }
+
+    fn options(time_limit: Duration) -> Options {
+        Options {
+            solution_limit: u32::MAX,
+            time_limit,
+            omit_solutions: true,
+        }
+    }
+
+    /// Puzzles with no solution, found at once: answers that differ from those of hard ones.
+    fn easy() -> Grid {
+        Grid::from_line(&format!("11{}", ".".repeat(79))).unwrap()
+    }
+
+    /// Does all the work, the last piece first.
+    fn do_all(mut work: Vec<Work>) {
+        while let Some(task) = work.pop() {
+            task.turn(&mut work);
+        }
+    }
+
+    #[test]
+    fn the_answers_come_in_the_order_of_the_puzzles() {
+        let mut puzzles = vec![easy(); 100];
+        for index in [0, 31, 32, 57, 99] {
+            puzzles[index] = Grid::EMPTY;
+        }
+        let (work, mut ticket) = message(&call(), puzzles.clone(), options(Duration::from_millis(1)));
+        assert_eq!(work.len(), 4);
+        do_all(work);
+        let answers = ticket.try_recv().unwrap();
+        assert_eq!(answers.len(), 100);
+        for (answer, puzzle) in answers.iter().zip(&puzzles) {
+            let expected = match *puzzle == Grid::EMPTY {
+                true => Outcome::Undecided,
+                false => Outcome::Unsolvable,
+            };
+            assert_eq!(answer.outcome, expected);
+        }
+    }
+
+    #[test]
+    fn an_empty_message_is_answered_at_once() {
+        let (work, mut ticket) = message(&call(), Vec::new(), options(Duration::from_secs(1)));
+        assert!(work.is_empty());
+        assert_eq!(ticket.try_recv(), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_hard_puzzle_gives_way_in_turns() {
+        let (mut work, _ticket) = message(&call(), vec![Grid::EMPTY], options(Duration::from_secs(3_600)));
+        let stage = |work: &[Work]| work.iter().map(Work::stage).collect::<Vec<_>>();
+        for expected in [Stage::New, Stage::Hard, Stage::Begun, Stage::Begun] {
+            assert_eq!(stage(&work), [expected]);
+            let task = work.pop().unwrap();
+            task.turn(&mut work);
+        }
+    }
+
+    #[test]
+    fn work_for_a_call_that_is_over_is_dropped() {
+        let stopped = call();
+        stopped.stop();
+        let late = Arc::new(Call::new(Some(Instant::now())));
+        for call in [stopped, late] {
+            let puzzles = vec![Grid::EMPTY; 40];
+            let (work, mut ticket) = message(&call, puzzles, options(Duration::from_secs(3_600)));
+            do_all(work);
+            assert_eq!(ticket.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+        }
+    }
 }

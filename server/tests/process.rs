@@ -1,0 +1,282 @@
+//! The program: what it prints, how it ends on signals, and its exit status.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use sudoku_proto::v1::{Outcome, SolveManyRequest, SolveOptions, SolveRequest};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::{Channel, Endpoint};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+use tonic_types::StatusExt;
+
+const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sudoku-server"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SUDOKU_") || name == "RUST_LOG") {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// A server as its own process, which ends with the test.
+struct Server {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        Self::spawn(command().args(["--listen", "127.0.0.1:0"]).args(arguments))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut process = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let address = line.strip_suffix('\n').unwrap().parse().unwrap();
+        Self {
+            process,
+            output,
+            address,
+        }
+    }
+
+    async fn channel(&self) -> Channel {
+        Endpoint::from_shared(format!("http://{}", self.address))
+            .unwrap()
+            .connect()
+            .await
+            .unwrap()
+    }
+
+    async fn client(&self) -> SudokuServiceClient<Channel> {
+        SudokuServiceClient::new(self.channel().await)
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("kill")
+            .args(["-s", name, &self.process.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+
+    /// Waits for the end. Gives the exit status, and what was printed after the address.
+    async fn ended(mut self) -> (Option<i32>, String) {
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                break status;
+            }
+            assert!(begin.elapsed() < PATIENCE, "the server does not end");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        (status.code(), rest)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It fails where the process has ended, as it should have.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Runs a command that is to fail by itself.
+fn refused(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert_eq!(status.code(), Some(2), "{stderr}");
+    assert!(stdout.is_empty());
+    stderr
+}
+
+fn solve(puzzle: &str) -> SolveRequest {
+    SolveRequest {
+        puzzle: puzzle.into(),
+        options: None,
+    }
+}
+
+/// Counts the solutions of the empty grid, which takes longer than any test.
+fn endless() -> SolveRequest {
+    SolveRequest {
+        puzzle: ".".repeat(81),
+        options: Some(SolveOptions {
+            solution_limit: u32::MAX,
+            omit_solutions: true,
+            time_limit: None,
+        }),
+    }
+}
+
+const ENDLESS: [&str; 2] = ["--max-solution-limit=4294967295", "--default-time-limit=60s"];
+
+/// Starts a call that does not end by itself, and waits until the server refuses one more: the first one runs.
+async fn start_endless_call(server: &Server) -> tokio::task::JoinHandle<Result<(), tonic::Status>> {
+    let mut client = server.client().await;
+    let mut second = client.clone();
+    let call = tokio::spawn(async move { client.solve(endless()).await.map(drop) });
+    let begin = Instant::now();
+    while second.solve(solve(PUZZLE)).await.is_ok() {
+        assert!(begin.elapsed() < PATIENCE, "the call does not start");
+    }
+    call
+}
+
+/// Waits until the server says that it takes no more calls.
+async fn until_draining(server: &Server) {
+    let begin = Instant::now();
+    loop {
+        let mut health = HealthClient::new(server.channel().await);
+        let response = health.check(HealthCheckRequest::default()).await.unwrap();
+        if response.into_inner().status() == ServingStatus::NotServing {
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE, "the server does not drain");
+    }
+}
+
+#[tokio::test]
+async fn prints_its_address_serves_and_ends_on_either_signal() {
+    for signal in ["TERM", "INT"] {
+        let server = Server::start(&[]);
+        assert!(server.address.ip().is_loopback());
+        let mut client = server.client().await;
+        let result = client.solve(solve(PUZZLE)).await.unwrap().into_inner().result;
+        assert_eq!(result.unwrap().outcome(), Outcome::Unique);
+        server.signal(signal);
+        assert_eq!(server.ended().await, (Some(0), String::new()));
+    }
+}
+
+#[tokio::test]
+async fn a_signal_ends_an_open_stream_after_its_answers() {
+    let server = Server::start(&[]);
+    let mut client = server.client().await;
+    let (send, messages) = mpsc::channel(8);
+    let message = SolveManyRequest {
+        puzzles: vec![PUZZLE.into(); 100],
+        options: None,
+    };
+    let answers = client.solve_many(ReceiverStream::new(messages)).await.unwrap();
+    let mut answers = answers.into_inner();
+    send.send(message).await.unwrap();
+    assert_eq!(answers.message().await.unwrap().unwrap().results.len(), 100);
+
+    server.signal("TERM");
+    let status = answers.message().await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::Unavailable);
+    assert_eq!(status.get_details_error_info().unwrap().reason, "DRAINING");
+    assert_eq!(server.ended().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn the_drain_deadline_cuts_calls_off() {
+    let server = Server::start(&[ENDLESS[0], ENDLESS[1], "--max-solves=1", "--drain-deadline=100ms"]);
+    let call = start_endless_call(&server).await;
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(1));
+    call.await.unwrap().unwrap_err();
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_it_at_once() {
+    let server = Server::start(&[ENDLESS[0], ENDLESS[1], "--max-solves=1", "--drain-deadline=1h"]);
+    let call = start_endless_call(&server).await;
+    server.signal("TERM");
+    until_draining(&server).await;
+    assert!(!call.is_finished());
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(1));
+    call.await.unwrap().unwrap_err();
+}
+
+#[tokio::test]
+async fn settings_come_from_the_environment_too() {
+    let mut command = command();
+    command
+        .env("SUDOKU_LISTEN", "127.0.0.1:0")
+        .env("SUDOKU_MAX_PUZZLES_PER_MESSAGE", "7");
+    let server = Server::spawn(&mut command);
+    let mut client = server.client().await;
+    let info = client.get_server_info(sudoku_proto::v1::GetServerInfoRequest {});
+    assert_eq!(info.await.unwrap().into_inner().max_puzzles_per_message, 7);
+}
+
+#[test]
+fn a_port_that_is_taken() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = other.local_addr().unwrap().to_string();
+    let text = refused(command().args(["--listen", &address]));
+    assert!(text.contains(&address), "{text}");
+    assert!(text.to_lowercase().contains("in use"), "{text}");
+}
+
+#[tokio::test]
+async fn other_machines_are_let_in_only_on_request() {
+    let text = refused(command().args(["--listen", "0.0.0.0:0"]));
+    assert!(text.contains("--insecure"), "{text}");
+    let server = Server::spawn(command().args(["--listen", "0.0.0.0:0", "--insecure"]));
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(0));
+}
+
+#[test]
+fn wrong_usage() {
+    let cases: [(&[&str], &str); 6] = [
+        (&["--listen", "nowhere"], "--listen"),
+        (&["--threads", "0"], "--threads"),
+        (&["--max-solution-limit", "1"], "max_solution_limit"),
+        (&["--drain-deadline", "soon"], "--drain-deadline"),
+        (&["--default-time-limit", "2m"], "default_time_limit"),
+        (&["--guess"], "--guess"),
+    ];
+    for (arguments, named) in cases {
+        let text = refused(command().args(arguments));
+        assert!(text.contains(named), "{text}");
+    }
+    let text = refused(command().env("RUST_LOG", "a=b=c"));
+    assert!(text.contains("RUST_LOG"), "{text}");
+}
+
+#[test]
+fn help_and_version() {
+    let help = command().arg("--help").output().unwrap();
+    assert!(help.status.success());
+    let text = String::from_utf8(help.stdout).unwrap();
+    for part in [
+        "SUDOKU_LISTEN",
+        "RUST_LOG",
+        "Examples:",
+        "Exit status:",
+        "127.0.0.1:50051",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    let version = command().arg("--version").output().unwrap();
+    let text = String::from_utf8(version.stdout).unwrap();
+    assert_eq!(text.trim(), concat!("sudoku-server ", env!("CARGO_PKG_VERSION")));
+}

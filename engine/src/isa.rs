@@ -20,7 +20,6 @@ pub struct Isa(Set);
 ///
 /// Each comes with a token, a value of no size that only detection makes: a call into a kernel that enables the features
 /// of `Avx2` or `Avx512` is sound wherever its token is at hand.
-#[allow(dead_code, reason = "the kernels that take the tokens follow")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Set {
     Portable,
@@ -115,7 +114,6 @@ impl Isa {
     }
 
     /// What to match on to pick a kernel.
-    #[allow(dead_code, reason = "the kernels that match on it follow")]
     pub(crate) fn set(self) -> Set {
         self.0
     }

@@ -3,6 +3,8 @@
 //! The crate knows no file, socket, clock or environment: text comes in through a [`std::io::BufRead`], and a search
 //! is bounded in steps by whoever runs it. It never panics on any input, and allocates nothing in a search.
 
+mod arch;
+pub mod batch;
 mod conflict;
 mod draw;
 mod grid;

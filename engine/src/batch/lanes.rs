@@ -1,0 +1,111 @@
+//! Sets of lanes.
+
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
+
+/// How many puzzles are side by side.
+pub(super) const LANES: usize = 256;
+
+/// A set of lanes: lane `l` is bit `l % 64` of word `l / 64`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lanes(pub(super) [u64; 4]);
+
+impl Lanes {
+    pub(super) const NONE: Self = Self([0; 4]);
+
+    pub(super) fn one(lane: usize) -> Self {
+        let mut set = Self::NONE;
+        set.insert(lane);
+        set
+    }
+
+    pub(super) fn insert(&mut self, lane: usize) {
+        self.0[lane / 64] |= 1 << (lane % 64);
+    }
+
+    pub(super) fn contains(self, lane: usize) -> bool {
+        self.0[lane / 64] >> (lane % 64) & 1 == 1
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == [0; 4]
+    }
+
+    pub(super) fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// The lanes at which `slots` holds `id`.
+    pub(super) fn of(slots: &[u16; LANES], id: u16) -> Self {
+        Self::where_(|lane| slots[lane] == id)
+    }
+
+    /// The lanes of which something is true.
+    #[inline(always)]
+    pub(super) fn where_(is_in: impl Fn(usize) -> bool) -> Self {
+        let mut set = Self::NONE;
+        for (word, bits) in set.0.iter_mut().enumerate() {
+            for bit in 0..64 {
+                *bits |= u64::from(is_in(64 * word + bit)) << bit;
+            }
+        }
+        set
+    }
+
+    /// The first `count` lanes of the set.
+    pub(super) fn lowest(self, count: u32) -> Self {
+        let mut left = count;
+        Self(self.0.map(|word| {
+            let mut kept = word;
+            while kept.count_ones() > left {
+                kept &= !(1 << (63 - kept.leading_zeros()));
+            }
+            left -= kept.count_ones();
+            kept
+        }))
+    }
+
+    /// The lanes, ascending.
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().enumerate().flat_map(|(word, bits)| {
+            let mut bits = bits;
+            std::iter::from_fn(move || {
+                let lane = (bits != 0).then(|| 64 * word + bits.trailing_zeros() as usize);
+                bits &= bits.wrapping_sub(1);
+                lane
+            })
+        })
+    }
+}
+
+impl BitAnd for Lanes {
+    type Output = Self;
+    fn bitand(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+}
+
+impl BitOr for Lanes {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
+    }
+}
+
+impl BitAndAssign for Lanes {
+    fn bitand_assign(&mut self, other: Self) {
+        *self = *self & other;
+    }
+}
+
+impl BitOrAssign for Lanes {
+    fn bitor_assign(&mut self, other: Self) {
+        *self = *self | other;
+    }
+}
+
+impl Not for Lanes {
+    type Output = Self;
+    fn not(self) -> Self {
+        Self(self.0.map(|word| !word))
+    }
+}

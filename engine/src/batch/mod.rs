@@ -1,0 +1,155 @@
+//! The batch engine: 256 puzzles side by side, one bit each.
+//!
+//! An [`Engine`] takes [`Batch`]es of puzzles, works on all that it holds for as many sweeps as it is told, and gives the
+//! batches back with their outcomes, in whatever order they are finished:
+//!
+//! ```
+//! use sudoku_engine::batch::{Batch, Engine, Options, Outcome};
+//! use sudoku_engine::{Grid, Isa};
+//!
+//! let line = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+//! let mut engine = Engine::new(Isa::detect(), 4);
+//! let batch = Batch::new(1, vec![Grid::from_line(line)?; 100], Options::default());
+//! engine.submit(batch).expect("the engine is empty");
+//! let batch = loop {
+//!     engine.run(64);
+//!     if let Some(batch) = engine.finished() {
+//!         break batch;
+//!     }
+//! };
+//! assert_eq!(batch.outcome(99), Some(Outcome::Unique));
+//! let solution = batch.solutions(99).next().expect("a unique puzzle has one");
+//! assert!(solution.to_string().starts_with("534678912"));
+//! # Ok::<(), sudoku_engine::GridError>(())
+//! ```
+//!
+//! What is not for it, it leaves open, for [`crate::Search`] to solve from the start: puzzles that exceed the budget of
+//! their batch, and batches that come alone and are too small to be worth a sweep. [`Batch::open`] names them.
+//!
+//! `docs/engine.md` tells how it works; in short, a round is this, for all lanes at once:
+//!
+//! 1. A few sweeps of deduction ([`sweep`], [`triads`]) until a lane is solved, contradicts itself or stalls.
+//! 2. Solved lanes are checked and written down ([`transfer`]).
+//! 3. A stalled lane forks on a choice ([`branch`]): it becomes the first child, and the second goes to a free lane
+//!    ([`matching`]) or into store. Lanes that have come to an end fetch a state out of store, or a new puzzle; all of
+//!    this is one pass over the planes ([`exchange`]).
+//!
+//! [`core`] keeps the books: which puzzle is in which lane, and what has to happen to it.
+
+// The kernels go through several arrays at once by box, digit and cell.
+#![allow(clippy::needless_range_loop)]
+
+mod branch;
+mod core;
+mod exchange;
+mod intake;
+mod lanes;
+mod matching;
+mod message;
+mod planes;
+mod sweep;
+mod transfer;
+mod triads;
+
+use std::fmt;
+
+pub use message::{Batch, Limit, Options, Outcome};
+
+use self::core::Core;
+use crate::arch::portable::Portable;
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+use crate::isa::{Avx2, Avx512};
+use crate::isa::{Isa, Set};
+
+/// Solves puzzles in batches, a slice of work at a time.
+///
+/// All its memory, a bit over half a megabyte, is allocated when it is made. It knows no threads and no time: whoever runs
+/// it looks at deadlines between two calls of [`Engine::run`]. It is as fast as it can be with 256 puzzles at hand or
+/// more, no matter in how many batches they come.
+pub struct Engine {
+    isa: Isa,
+    core: AnyCore,
+}
+
+/// The engine for the instruction set.
+enum AnyCore {
+    Portable(Box<Core<Portable>>),
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    Avx2(Box<Core<Avx2>>),
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    Avx512(Box<Core<Avx512>>),
+}
+
+/// The same expression on whichever core there is.
+macro_rules! on_core {
+    ($any:expr, $core:ident => $body:expr) => {
+        match $any {
+            AnyCore::Portable($core) => $body,
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            AnyCore::Avx2($core) => $body,
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            AnyCore::Avx512($core) => $body,
+        }
+    };
+}
+
+impl Engine {
+    /// An engine that holds up to `capacity` batches at a time, at least 1 and at most 65,535.
+    pub fn new(isa: Isa, capacity: usize) -> Self {
+        let core = match isa.set() {
+            Set::Portable => AnyCore::Portable(Box::new(Core::new(Portable, capacity))),
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            Set::Avx2(token) | Set::Avx2NoPext(token) => AnyCore::Avx2(Box::new(Core::new(token, capacity))),
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            Set::Avx512(token) => AnyCore::Avx512(Box::new(Core::new(token, capacity))),
+        };
+        Self { isa, core }
+    }
+
+    /// The instruction set it runs on.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Hands a batch over. Where batches wait, each is given lanes in turn, so that a small one is not held up by a large
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// The batch itself, if the engine holds as many as it can.
+    pub fn submit(&mut self, batch: Batch) -> Result<(), Batch> {
+        on_core!(&mut self.core, core => core.submit(batch))
+    }
+
+    /// Works for at most `sweeps` sweeps, of one to three microseconds each. Returns how many it did: fewer means that
+    /// there is nothing left to do. An engine that has no work returns at once.
+    pub fn run(&mut self, sweeps: u32) -> u32 {
+        on_core!(&mut self.core, core => core.run(sweeps))
+    }
+
+    /// Takes out a batch that is finished, if there is one.
+    pub fn finished(&mut self) -> Option<Batch> {
+        on_core!(&mut self.core, core => core.finished())
+    }
+
+    /// Takes a batch back, finished or not, and frees its lanes. Its puzzles without an outcome are open.
+    ///
+    /// It is the first batch with this key, or `None` if there is none.
+    pub fn cancel(&mut self, key: u64) -> Option<Batch> {
+        on_core!(&mut self.core, core => core.cancel(key))
+    }
+
+    /// Whether it has no work. Finished batches may still be in it.
+    pub fn is_idle(&self) -> bool {
+        on_core!(&self.core, core => core.is_idle())
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("isa", &self.isa)
+            .field("idle", &self.is_idle())
+            .finish_non_exhaustive()
+    }
+}

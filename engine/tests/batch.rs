@@ -1,0 +1,353 @@
+//! The batch engine as a stream: grouping, order, budgets, cancelling, and puzzles that hold others up.
+
+mod common;
+
+use proptest::prelude::*;
+use sudoku_engine::batch::{Batch, Engine, Limit, Options, Outcome};
+use sudoku_engine::{Grid, Isa, Solution};
+
+/// What became of a puzzle, and its solution if it has one only: the same whatever its company.
+type Answer = (Outcome, Option<Solution>);
+
+fn answers(batch: &Batch) -> Vec<Answer> {
+    let answer = |index| {
+        let outcome = batch.outcome(index).expect("there is such a puzzle");
+        let solutions: Vec<Solution> = batch.solutions(index).collect();
+        check(&batch.puzzles()[index], batch.options(), outcome, &solutions);
+        (
+            outcome,
+            solutions.first().copied().filter(|_| outcome == Outcome::Unique),
+        )
+    };
+    (0..batch.puzzles().len()).map(answer).collect()
+}
+
+/// The number of solutions goes with the outcome, they differ, and each is one.
+fn check(puzzle: &Grid, options: Options, outcome: Outcome, solutions: &[Solution]) {
+    let count = match outcome {
+        Outcome::Open | Outcome::Unsolvable => 0,
+        Outcome::Solved | Outcome::Unique => 1,
+        Outcome::Multiple => 2,
+    };
+    assert_eq!(
+        solutions.len(),
+        if options.omit_solutions { 0 } else { count },
+        "{puzzle}"
+    );
+    assert!(solutions.windows(2).all(|pair| pair[0] != pair[1]), "{puzzle}");
+    for solution in solutions {
+        assert_eq!(Solution::check(puzzle, solution.grid()), Ok(*solution));
+    }
+}
+
+/// An open puzzle is no wrong answer, but only the emptiest may be too much for the engine with its default budget.
+fn is_open(puzzle: &Grid, answer: &Answer) -> bool {
+    answer.0 == Outcome::Open && puzzle.clues() < 17
+}
+
+/// Runs until all batches are back, in the order of their keys, which count from 0.
+fn drain(engine: &mut Engine, count: usize, slice: u32) -> Vec<Batch> {
+    let mut back: Vec<Option<Batch>> = (0..count).map(|_| None).collect();
+    while back.iter().any(Option::is_none) {
+        let done = engine.run(slice);
+        while let Some(batch) = engine.finished() {
+            let key = batch.key() as usize;
+            assert!(back[key].replace(batch).is_none(), "batch {key} came twice");
+        }
+        assert!(
+            done > 0 || back.iter().all(Option::is_some),
+            "idle, with batches missing"
+        );
+    }
+    assert!(engine.is_idle() && engine.finished().is_none());
+    back.into_iter().flatten().collect()
+}
+
+/// All answers for some puzzles, in batches of the sizes given, over and over.
+fn solve(isa: Isa, puzzles: &[Grid], sizes: &[usize], slice: u32, options: Options) -> Vec<Answer> {
+    let mut batches = Vec::new();
+    let mut rest = puzzles;
+    for &size in sizes.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (these, others) = rest.split_at(size.min(rest.len()));
+        batches.push(Batch::new(batches.len() as u64, these.to_vec(), options));
+        rest = others;
+    }
+    let count = batches.len();
+    let mut engine = Engine::new(isa, count);
+    for batch in batches {
+        engine.submit(batch).expect("there is room for all");
+    }
+    drain(&mut engine, count, slice)
+        .iter()
+        .flat_map(answers)
+        .collect()
+}
+
+/// Puzzles of every kind, about 130, some of them hard.
+fn mixture() -> Vec<Grid> {
+    let unique = common::unique_cases().into_iter().map(|case| case.puzzle);
+    let multiple = common::multiple_cases().into_iter().map(|case| case.puzzle);
+    let unsolvable = common::unsolvable_cases().into_iter().map(|case| case.puzzle);
+    let invalid = common::invalid_cases().into_iter().map(|case| case.puzzle);
+    unique.chain(multiple).chain(unsolvable).chain(invalid).collect()
+}
+
+/// Puzzles on which programs spend seconds, hours or for ever.
+fn evil() -> Vec<Grid> {
+    let unique = common::unique_cases()
+        .into_iter()
+        .map(|case| (case.id, case.puzzle));
+    let unsolvable = common::unsolvable_cases()
+        .into_iter()
+        .map(|case| (case.id, case.puzzle));
+    let named = unique
+        .chain(unsolvable)
+        .filter(|(id, _)| {
+            ["bf-worst", "norvig", "dead-cell", "last-cell"]
+                .iter()
+                .any(|name| id.starts_with(name))
+        })
+        .map(|(_, puzzle)| puzzle);
+    // Empty but for one box, whose last cell is dead: hardly anything follows, and there is no solution.
+    let near_empty = "12345678...............9........................................................";
+    named
+        .chain([Grid::EMPTY; 3])
+        .chain([Grid::from_line(&format!("{near_empty}.")).expect("a grid")])
+        .collect()
+}
+
+#[test]
+fn every_kind_of_puzzle_has_its_outcome() {
+    for isa in Isa::available() {
+        let unique = common::unique_cases();
+        let puzzles: Vec<Grid> = unique.iter().map(|case| case.puzzle).collect();
+        for (case, answer) in unique
+            .iter()
+            .zip(solve(isa, &puzzles, &[1000], 64, Options::default()))
+        {
+            let (outcome, solution) = answer;
+            assert_eq!(outcome, Outcome::Unique, "{} on {isa}", case.id);
+            assert_eq!(
+                solution.map(Grid::from),
+                Some(case.solution),
+                "{} on {isa}",
+                case.id
+            );
+        }
+        let multiple = common::multiple_cases();
+        let puzzles: Vec<Grid> = multiple.iter().map(|case| case.puzzle).collect();
+        for (case, answer) in multiple
+            .iter()
+            .zip(solve(isa, &puzzles, &[1000], 64, Options::default()))
+        {
+            let right = answer.0 == Outcome::Multiple || is_open(&case.puzzle, &answer);
+            assert!(right, "{} on {isa}: {:?}", case.id, answer.0);
+        }
+        let unsolvable = common::unsolvable_cases().into_iter().map(|case| case.puzzle);
+        let invalid = common::invalid_cases().into_iter().map(|case| case.puzzle);
+        let puzzles: Vec<Grid> = unsolvable.chain(invalid).collect();
+        for (puzzle, answer) in puzzles
+            .iter()
+            .zip(solve(isa, &puzzles, &[1000], 64, Options::default()))
+        {
+            let right = answer.0 == Outcome::Unsolvable || is_open(puzzle, &answer);
+            assert!(right, "{puzzle} on {isa}: {:?}", answer.0);
+        }
+    }
+}
+
+#[test]
+fn with_limit_one_the_first_solution_is_enough() {
+    let options = Options {
+        limit: Limit::One,
+        ..Options::default()
+    };
+    for isa in Isa::available() {
+        let puzzles = mixture();
+        let two = solve(isa, &puzzles, &[50], 64, Options::default());
+        let one = solve(isa, &puzzles, &[50], 64, options);
+        for (puzzle, (one, two)) in puzzles.iter().zip(one.iter().zip(two)) {
+            let expected = match two.0 {
+                Outcome::Unsolvable => Outcome::Unsolvable,
+                _ => Outcome::Solved,
+            };
+            let open = is_open(puzzle, one) || is_open(puzzle, &two);
+            assert!(one.0 == expected || open, "{puzzle} on {isa}: {one:?}");
+        }
+    }
+}
+
+#[test]
+fn omitted_solutions_change_no_outcome() {
+    let options = Options {
+        omit_solutions: true,
+        ..Options::default()
+    };
+    for isa in Isa::available() {
+        let puzzles = mixture();
+        let with = solve(isa, &puzzles, &[50], 64, Options::default());
+        let without = solve(isa, &puzzles, &[50], 64, options);
+        for (puzzle, (with, without)) in puzzles.iter().zip(with.iter().zip(without)) {
+            assert_eq!(with.0, without.0, "{puzzle} on {isa}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
+
+    #[test]
+    fn order_grouping_and_slices_change_no_outcome(
+        puzzles in Just(mixture()).prop_shuffle(),
+        sizes in prop::collection::vec(0..70_usize, 0..8),
+        slice in 1..100_u32,
+    ) {
+        let sizes: Vec<usize> = sizes.into_iter().chain([7]).collect();
+        for isa in Isa::available() {
+            let alone: Vec<Answer> =
+                puzzles.iter().flat_map(|&puzzle| solve(isa, &[puzzle], &[1], 64, Options::default())).collect();
+            let together = solve(isa, &puzzles, &sizes, slice, Options::default());
+            for (puzzle, (alone, together)) in puzzles.iter().zip(alone.iter().zip(together)) {
+                let open = is_open(puzzle, alone) || is_open(puzzle, &together);
+                prop_assert!(open || *alone == together, "{} on {}: {:?} {:?}", puzzle, isa, alone, together);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_engine_gives_the_batch_back() {
+    let mut engine = Engine::new(Isa::detect(), 1);
+    let batch = |key| Batch::new(key, vec![Grid::EMPTY], Options::default());
+    assert!(engine.submit(batch(1)).is_ok());
+    let refused = engine.submit(batch(2)).expect_err("it holds one already");
+    assert_eq!(refused.key(), 2);
+}
+
+#[test]
+fn an_empty_batch_is_finished_at_once() {
+    let mut engine = Engine::new(Isa::detect(), 1);
+    engine
+        .submit(Batch::new(5, Vec::new(), Options::default()))
+        .expect("there is room");
+    assert_eq!(engine.finished().map(|batch| batch.key()), Some(5));
+    assert_eq!(engine.run(100), 0);
+}
+
+#[test]
+fn what_exceeds_its_budget_is_left_open_and_nothing_else() {
+    let options = Options {
+        budget: 0,
+        ..Options::default()
+    };
+    for isa in Isa::available() {
+        let puzzles = mixture();
+        let full = solve(isa, &puzzles, &[1000], 64, Options::default());
+        let none = solve(isa, &puzzles, &[1000], 64, options);
+        let open = none.iter().filter(|answer| answer.0 == Outcome::Open).count();
+        assert!(open > 20, "{open} open on {isa}");
+        assert!(open < puzzles.len(), "{isa}");
+        for ((puzzle, none), full) in puzzles.iter().zip(none).zip(full) {
+            assert!(
+                none == full || none.0 == Outcome::Open,
+                "{puzzle} on {isa}: {none:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_batch_comes_back_and_frees_its_lanes() {
+    let endless = Options {
+        budget: u32::MAX,
+        ..Options::default()
+    };
+    for isa in Isa::available() {
+        let mut engine = Engine::new(isa, 3);
+        let puzzles = evil();
+        engine
+            .submit(Batch::new(0, puzzles.repeat(20), endless))
+            .expect("there is room");
+        let easy = common::unique_cases()[0].puzzle;
+        engine
+            .submit(Batch::new(1, vec![easy; 10], endless))
+            .expect("there is room");
+        engine.run(10);
+        let cancelled = engine.cancel(0).expect("it is there");
+        assert_eq!(cancelled.key(), 0);
+        assert!(engine.cancel(0).is_none());
+        answers(&cancelled);
+        engine
+            .submit(Batch::new(0, vec![easy; 300], endless))
+            .expect("its place is free");
+        for batch in drain(&mut engine, 2, 7) {
+            assert!(
+                answers(&batch).iter().all(|answer| answer.0 == Outcome::Unique),
+                "{isa}"
+            );
+        }
+        engine
+            .submit(Batch::new(9, puzzles, endless))
+            .expect("there is room");
+        engine.run(1);
+        assert!(engine.cancel(9).is_some());
+        assert!(engine.is_idle());
+        assert_eq!(engine.run(100), 0);
+    }
+}
+
+/// Each easy puzzle is a batch of its own, so that its time in the engine shows.
+#[test]
+fn evil_puzzles_delay_their_neighbours_by_a_bounded_number_of_sweeps() {
+    let easy: Vec<Grid> = common::unique_cases()
+        .into_iter()
+        .map(|case| case.puzzle)
+        .collect();
+    let evil = evil();
+    for isa in Isa::available() {
+        let mut engine = Engine::new(isa, 1024);
+        engine
+            .submit(Batch::new(u64::MAX, evil.repeat(3), Options::default()))
+            .expect("there is room");
+        let count = easy.len() as u64;
+        for (key, &puzzle) in easy.iter().enumerate() {
+            engine
+                .submit(Batch::new(key as u64, vec![puzzle], Options::default()))
+                .expect("there is room");
+        }
+        let (mut sweeps, mut back) = (0, 0);
+        while back < count {
+            sweeps += engine.run(3);
+            while let Some(batch) = engine.finished() {
+                back += u64::from(batch.key() < count);
+            }
+            assert!(
+                sweeps < 1_000,
+                "{} of {count} easy puzzles wait on {isa}",
+                count - back
+            );
+        }
+    }
+}
+
+#[test]
+fn raw_generator_output_is_told_apart_whatever_the_message() {
+    let Some(rows) = common::mixed() else { return };
+    let (puzzles, expected): (Vec<Grid>, Vec<common::Solutions>) = rows.into_iter().unzip();
+    for isa in Isa::available() {
+        for sizes in [&[20_000_usize][..], &[256], &[1, 100, 33]] {
+            let found = solve(isa, &puzzles, sizes, 64, Options::default());
+            for ((puzzle, answer), expected) in puzzles.iter().zip(found).zip(&expected) {
+                let right = match expected {
+                    common::Solutions::None => answer.0 == Outcome::Unsolvable,
+                    common::Solutions::One(grid) => answer.1.is_some_and(|solution| solution.grid() == grid),
+                    common::Solutions::TwoOrMore => answer.0 == Outcome::Multiple,
+                };
+                assert!(right, "{puzzle} on {isa}: {answer:?}");
+            }
+        }
+    }
+}

@@ -207,13 +207,7 @@ impl<T: Transport> SudokuClient<T> {
         let client = self.clone();
         let limits = async move { client.limits().await };
         let (rpc, options) = (self.rpc.clone(), self.options);
-        let open = move || {
-            let mut rpc = rpc.clone();
-            Call::open(options, |requests| {
-                let request = deadline.request(requests);
-                async move { deadline.bound(rpc.solve_many(request)).await }
-            })
-        };
+        let open = move || Call::open(rpc.clone(), options, deadline);
         Outcomes::new(
             puzzles.map(Into::into),
             options,

@@ -80,3 +80,94 @@ pub fn one_line(text: &str) -> String {
     }
     line
 }
+
+#[cfg(test)]
+mod tests {
+    use sudoku_engine::{Grid, Unit};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(outcome: Outcome, limit: u32, expected: Option<&str>) {
+        let answer = Answer {
+            entry: &Ok(Grid::EMPTY),
+            source: Some("puzzles.txt"),
+            outcome: &outcome,
+            limit,
+        };
+        assert_eq!(shortfall(&answer).as_deref(), expected);
+    }
+
+    #[test]
+    fn nothing_falls_short_of_a_solution_that_was_asked_for() {
+        check(Outcome::Unique { solution: None }, 2, None);
+        check(Outcome::Solved { solution: None }, 1, None);
+    }
+
+    #[test]
+    fn a_count_below_the_limit_is_exact() {
+        let multiple = |count| Outcome::Multiple {
+            solutions: Vec::new(),
+            count,
+        };
+        check(multiple(2), 2, Some("multiple: 2 or more solutions"));
+        check(multiple(999), 1_000, Some("multiple: exactly 999 solutions"));
+        check(multiple(1_000), 1_000, Some("multiple: 1000 or more solutions"));
+    }
+
+    #[test]
+    fn every_conflict_is_listed() {
+        let conflict = |unit, cells: &[u8]| Conflict {
+            digit: 2,
+            unit,
+            cells: cells.to_vec(),
+        };
+        let conflicts = vec![
+            conflict(Unit::Row(4), &[36, 44]),
+            conflict(Unit::Box(3), &[36, 46, 47]),
+        ];
+        let expected = "unsolvable: row 5 repeats 2 at r5c1 r5c9; box 4 repeats 2 at r5c1 r6c2 r6c3";
+        check(Outcome::Unsolvable { conflicts }, 2, Some(expected));
+        let conflicts = Vec::new();
+        check(
+            Outcome::Unsolvable { conflicts },
+            2,
+            Some("unsolvable: no solution"),
+        );
+    }
+
+    #[test]
+    fn undecided_tells_what_was_found() {
+        let undecided = |count| Outcome::Undecided {
+            solutions: Vec::new(),
+            count,
+        };
+        check(
+            undecided(0),
+            2,
+            Some("undecided: out of time, no solution found so far"),
+        );
+        check(
+            undecided(1),
+            2,
+            Some("undecided: out of time, 1 solution found so far"),
+        );
+        check(
+            undecided(7),
+            9,
+            Some("undecided: out of time, 7 solutions found so far"),
+        );
+    }
+
+    #[test]
+    fn an_error_names_its_source() {
+        let error = "nonsense".parse::<Grid>().unwrap_err();
+        let expected = format!("invalid: puzzles.txt: {error}");
+        check(Outcome::Invalid(error.into()), 2, Some(&expected));
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        assert_eq!(one_line("a\nb\u{1b}[31mc é"), "a\\nb\\u{1b}[31mc é");
+    }
+}

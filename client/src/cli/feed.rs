@@ -307,3 +307,104 @@ impl Records {
         self.ahead.pop_front().or_else(|| self.chunks.try_recv().ok())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tokio_stream::StreamExt;
+
+    use super::*;
+
+    const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+
+    /// A folder with files of these texts, and their sources.
+    fn files(texts: &[&str]) -> (tempfile::TempDir, Vec<Source>) {
+        let folder = tempfile::tempdir().unwrap();
+        let sources = texts.iter().enumerate().map(|(number, text)| {
+            let path = folder.path().join(number.to_string());
+            fs::write(&path, text).unwrap();
+            Source::File(path)
+        });
+        let sources = sources.collect();
+        (folder, sources)
+    }
+
+    /// Takes everything as the solver and the writer do: an entry, then its record. Returns the names of the sources.
+    async fn drain(puzzles: &mut Puzzles, records: &mut Records) -> Vec<Option<String>> {
+        let mut sources = Vec::new();
+        while let Some(entry) = puzzles.next().await {
+            let record = records.next().expect("a record for each entry");
+            assert_eq!(*record.entry, entry);
+            sources.push(record.source.map(str::to_owned));
+        }
+        sources
+    }
+
+    #[tokio::test]
+    async fn every_entry_has_its_record() {
+        // More than one chunk holds, of puzzles and of short lines.
+        let text = format!("{}{}", format!("{PUZZLE}\n").repeat(5_000), "12\n".repeat(5_000));
+        let (_folder, sources) = files(&[&text]);
+        let (mut puzzles, mut records, read) = start(sources);
+        assert_eq!(drain(&mut puzzles, &mut records).await, vec![None; 10_000]);
+        records.finish().unwrap();
+        assert_eq!(read.get(), text.len() as u64);
+    }
+
+    #[tokio::test]
+    async fn several_sources_are_told_apart() {
+        let (_folder, mut sources) = files(&[PUZZLE, "# none"]);
+        sources.insert(0, Source::Puzzle(Grid::EMPTY));
+        let names: Vec<Option<String>> = sources.iter().map(|source| Some(source.name())).collect();
+        let (mut puzzles, mut records, _) = start(sources);
+        let seen = drain(&mut puzzles, &mut records).await;
+        assert_eq!(seen[0], None);
+        assert_eq!(seen[1..], names[1..]);
+        records.finish().unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_comes_after_what_could() {
+        let (folder, mut sources) = files(&[PUZZLE]);
+        sources.push(Source::File(folder.path().join("missing")));
+        sources.push(Source::Puzzle(Grid::EMPTY));
+        let (mut puzzles, mut records, _) = start(sources);
+        assert_eq!(drain(&mut puzzles, &mut records).await.len(), 1);
+        assert!(
+            records
+                .finish()
+                .unwrap_err()
+                .to_string()
+                .starts_with("cannot read ")
+        );
+    }
+
+    #[tokio::test]
+    async fn a_lone_source_without_a_puzzle_is_an_error_and_no_entry() {
+        let (_folder, sources) = files(&["# none"]);
+        let (mut puzzles, mut records, _) = start(sources);
+        assert_eq!(records.ahead(1).await, 0);
+        assert!(drain(&mut puzzles, &mut records).await.is_empty());
+        assert!(
+            records
+                .finish()
+                .unwrap_err()
+                .to_string()
+                .ends_with(": no puzzle found")
+        );
+    }
+
+    #[tokio::test]
+    async fn looking_ahead_takes_nothing_away() {
+        let two = format!("{PUZZLE}\n{PUZZLE}\n");
+        for (text, expected) in [(PUZZLE, 1), (&two, 2)] {
+            let (_folder, sources) = files(&[text]);
+            let (mut puzzles, mut records, _) = start(sources);
+            assert!(records.ahead(1).await >= 1);
+            assert_eq!(records.ahead(2).await, expected);
+            assert_eq!(drain(&mut puzzles, &mut records).await.len(), expected);
+            records.finish().unwrap();
+        }
+    }
+}

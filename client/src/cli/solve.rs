@@ -85,12 +85,12 @@ Examples:
   From a pipe, on a server:
     zcat puzzles.gz | sudoku-client solve --endpoint http://127.0.0.1:50051
   Up to 100 solutions of each puzzle, as a table:
-    sudoku-client solve --limit 100 --format csv --output answers.csv puzzles.txt
+    sudoku-client solve --limit 100 --format csv -o answers.csv puzzles.txt
 
 Exit status, the highest that applies:
   0  every puzzle has exactly one solution (with --limit 1: a solution)
   1  some are multiple, unsolvable, invalid or undecided
-  2  wrong usage, no puzzle at all, or an input or output that cannot be read or written
+  2  wrong usage, no puzzle, or input or output that cannot be read or written
   3  the service could not do it
 
 Environment:
@@ -289,4 +289,68 @@ async fn next<S: Stream + Unpin>(
         },
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn plan(line: &[&str], stdin: bool, stdout: bool) -> Plan {
+        let args = Line::parse_from([&["solve"], line].concat()).args;
+        Plan::new(args, Terminals { stdin, stdout }).unwrap()
+    }
+
+    #[test]
+    fn the_format_follows_from_where_answers_go_unless_it_is_named() {
+        let format = |line: &[&str], stdin, stdout| plan(line, stdin, stdout).format;
+        assert_eq!(format(&[PUZZLE], true, true), FormatChoice::ByNumber);
+        assert_eq!(format(&[PUZZLE], true, false), FormatChoice::Fixed(Format::Line));
+        assert_eq!(
+            format(&[PUZZLE, "-o", "file"], true, true),
+            FormatChoice::Fixed(Format::Line)
+        );
+        assert_eq!(format(&[], true, true), FormatChoice::Fixed(Format::Pretty));
+        assert_eq!(format(&[], false, true), FormatChoice::ByNumber);
+        assert_eq!(
+            format(&[PUZZLE, "-f", "csv"], true, true),
+            FormatChoice::Fixed(Format::Csv)
+        );
+    }
+
+    #[test]
+    fn nothing_named_is_standard_input() {
+        assert_eq!(plan(&[], false, false).sources, [Source::Stdin]);
+        assert_eq!(plan(&["-", PUZZLE], false, false).sources.len(), 2);
+    }
+
+    #[test]
+    fn only_inputs_that_are_all_files_have_a_size() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, PUZZLE).unwrap();
+        let path = file.path().to_str().unwrap();
+        assert_eq!(plan(&[path, PUZZLE], false, false).size(), Some(81));
+        assert_eq!(plan(&[path, "-"], false, false).size(), None);
+    }
+
+    #[test]
+    fn options_are_passed_on() {
+        let options = plan(
+            &["--limit", "7", "--time-limit", "1m 500ms", PUZZLE],
+            false,
+            false,
+        )
+        .options;
+        assert_eq!(options.solution_limit, 7);
+        assert_eq!(options.time_limit, Some(Duration::from_millis(60_500)));
+    }
 }

@@ -73,3 +73,57 @@ pub fn without_leading_dash(argument: OsString) -> OsString {
         _ => argument,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+
+    fn source(argument: impl AsRef<OsStr>) -> Result<Source, String> {
+        Source::from_argument(argument.as_ref()).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn what_reads_as_a_grid_is_a_puzzle() {
+        let grid = Grid::from_line(PUZZLE).unwrap();
+        assert_eq!(source(PUZZLE), Ok(Source::Puzzle(grid)));
+        assert_eq!(source(PUZZLE.replace('.', "0")), Ok(Source::Puzzle(grid)));
+        assert_eq!(source(grid.pretty().to_string()), Ok(Source::Puzzle(grid)));
+    }
+
+    #[test]
+    fn anything_else_is_a_file_that_must_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("puzzles.txt");
+        assert!(source(&path).unwrap_err().starts_with("cannot read "));
+        fs::write(&path, PUZZLE).unwrap();
+        assert_eq!(source(&path), Ok(Source::File(path)));
+        assert!(
+            source(folder.path())
+                .unwrap_err()
+                .ends_with("is a directory, not a file of puzzles")
+        );
+    }
+
+    #[test]
+    fn a_puzzle_with_a_slip_is_told_from_a_file() {
+        let error = source(&PUZZLE[1..]).unwrap_err();
+        assert!(
+            error.ends_with("is neither a file nor a puzzle: line 1: 80 cells, need 81"),
+            "{error}"
+        );
+        assert!(source("2024-01-31.txt").unwrap_err().starts_with("cannot read "));
+    }
+
+    #[test]
+    fn only_a_puzzle_loses_its_leading_dash() {
+        let dashes = Grid::EMPTY.to_string().replace('.', "-");
+        assert_eq!(without_leading_dash(dashes.into()), *Grid::EMPTY.to_string());
+        for argument in ["-", "--", "-q", "--limit", "2", "-1"] {
+            assert_eq!(without_leading_dash(argument.into()), argument);
+        }
+    }
+}

@@ -79,3 +79,64 @@ impl fmt::Display for Tally {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sudoku_engine::Grid;
+
+    use super::*;
+    use crate::cli::feed::Entry;
+
+    fn tally(answers: &[(Entry, Outcome)]) -> Tally {
+        let mut tally = Tally::default();
+        for (entry, outcome) in answers {
+            tally.add(&Answer {
+                entry,
+                source: None,
+                outcome,
+                limit: 2,
+            });
+        }
+        tally
+    }
+
+    fn solved(outcome: Outcome) -> (Entry, Outcome) {
+        (Ok(Grid::EMPTY), outcome)
+    }
+
+    fn invalid(text: &str) -> (Entry, Outcome) {
+        let error = text.parse::<Grid>().unwrap_err();
+        (Err(error.clone()), Outcome::Invalid(error.into()))
+    }
+
+    #[test]
+    fn a_summary_counts_each_kind() {
+        let unsolvable = Outcome::Unsolvable {
+            conflicts: Vec::new(),
+        };
+        let unique = || solved(Outcome::Unique { solution: None });
+        let tally = tally(&[unique(), solved(unsolvable), unique(), invalid("12")]);
+        let expected =
+            "4 puzzles: 2 unique, 0 multiple, 1 unsolvable, 1 invalid, 0 undecided; 8 puzzles a second";
+        assert_eq!(tally.summary(Duration::from_millis(500)), expected);
+        assert_eq!(tally.status(), Status::NotAllSolved);
+    }
+
+    #[test]
+    fn a_limit_of_1_counts_the_solved() {
+        let tally = tally(&[solved(Outcome::Solved { solution: None })]);
+        assert_eq!(
+            tally.to_string(),
+            "1 solved, 0 unsolvable, 0 invalid, 0 undecided"
+        );
+        assert_eq!(tally.status(), Status::Solved);
+    }
+
+    #[test]
+    fn sources_without_a_puzzle_are_no_puzzles() {
+        let nothing = || invalid("# nothing");
+        assert_eq!(tally(&[nothing(), nothing()]).status(), Status::Usage);
+        let unique = solved(Outcome::Unique { solution: None });
+        assert_eq!(tally(&[nothing(), unique]).status(), Status::NotAllSolved);
+    }
+}

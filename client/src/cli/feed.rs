@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use sudoku_engine::Grid;
 use sudoku_engine::text::{ParseError, Reader};
 use tokio::sync::mpsc;
@@ -74,44 +74,41 @@ struct Feed {
     read: BytesRead,
 }
 
-/// Nobody takes the puzzles any more.
-#[derive(Debug)]
-struct Gone;
+/// Why reading ends before the sources do.
+enum Stop {
+    /// Nobody takes the puzzles any more: the run has ended in another way.
+    Gone,
+    Unreadable(anyhow::Error),
+}
 
 impl Feed {
     fn run(self, sources: Vec<Source>) {
+        let unreadable = match self.read_all(&sources) {
+            Err(Stop::Unreadable(error)) => error,
+            Ok(()) | Err(Stop::Gone) => return,
+        };
+        // What was read before it is still worth an answer.
+        if self.hand_over().is_ok() {
+            let _ = self.to_writer.blocking_send(Err(unreadable));
+        }
+    }
+
+    fn read_all(&self, sources: &[Source]) -> Result<(), Stop> {
         for source in sources {
-            match self.read(&source) {
-                Ok(Ok(())) => {}
-                Ok(Err(Gone)) => return,
-                Err(error) => {
-                    // If nobody takes it, the run has already ended in another way.
-                    let _ = self
-                        .hand_over()
-                        .and_then(|()| self.to_writer.blocking_send(Err(error)).map_err(|_| Gone));
-                    return;
+            let name = source.name();
+            match source {
+                Source::Puzzle(grid) => self.add(Ok(*grid))?,
+                Source::File(path) => {
+                    self.read(&name, File::open(path).map_err(|error| unreadable(&name, error))?)?
                 }
+                Source::Stdin => self.read(&name, io::stdin().lock())?,
             }
         }
-        let _ = self.hand_over();
+        self.hand_over()
     }
 
-    fn read(&self, source: &Source) -> anyhow::Result<Result<(), Gone>> {
-        let name = source.name();
-        match source {
-            Source::Puzzle(grid) => Ok(self.add(Ok(*grid))),
-            Source::File(path) => match File::open(path) {
-                Ok(file) => self.read_text(&name, file),
-                Err(error) => Err(error).with_context(|| format!("cannot read {name}")),
-            },
-            Source::Stdin => self.read_text(&name, io::stdin().lock()),
-        }
-    }
-
-    fn read_text(&self, name: &str, text: impl Read) -> anyhow::Result<Result<(), Gone>> {
-        if self.hand_over().is_err() {
-            return Ok(Err(Gone));
-        }
+    fn read(&self, name: &str, text: impl Read) -> Result<(), Stop> {
+        self.hand_over()?;
         self.source.replace(self.several.then(|| Arc::from(name)));
         let tap = Tap {
             feed: self,
@@ -119,20 +116,21 @@ impl Feed {
             ended: Cell::new(false),
         };
         for entry in Reader::new(BufReader::with_capacity(BUFFER, tap)) {
-            let entry = entry.with_context(|| format!("cannot read {name}"))?;
+            let entry = entry.map_err(|error| unreadable(name, error))?;
             match &entry {
                 // Among other sources this is an answer in its place. Alone, there is nothing to answer.
-                Err(error) if !self.several && is_barren(error) => return Err(anyhow!("{name}: {error}")),
-                _ => {}
-            }
-            if self.add(entry).is_err() {
-                return Ok(Err(Gone));
+                Err(error) if !self.several && is_barren(error) => {
+                    return Err(Stop::Unreadable(anyhow!("{name}: {error}")));
+                }
+                _ => self.add(entry)?,
             }
         }
-        Ok(self.hand_over())
+        self.hand_over()?;
+        self.source.take();
+        Ok(())
     }
 
-    fn add(&self, entry: Entry) -> Result<(), Gone> {
+    fn add(&self, entry: Entry) -> Result<(), Stop> {
         let mut entries = self.entries.borrow_mut();
         entries.push(entry);
         if entries.len() < CHUNK {
@@ -143,18 +141,21 @@ impl Feed {
     }
 
     /// Sends what has been read, first to the writer: whoever sees an answer can then rely on its record.
-    fn hand_over(&self) -> Result<(), Gone> {
+    fn hand_over(&self) -> Result<(), Stop> {
         let entries = self.entries.take();
         if entries.is_empty() {
             return Ok(());
         }
         let source = self.source.borrow().clone();
         let chunk = Arc::new(Chunk { source, entries });
-        self.to_writer
-            .blocking_send(Ok(Arc::clone(&chunk)))
-            .map_err(|_| Gone)?;
-        self.to_solver.blocking_send(chunk).map_err(|_| Gone)
+        let record = Ok(Arc::clone(&chunk));
+        self.to_writer.blocking_send(record).map_err(|_| Stop::Gone)?;
+        self.to_solver.blocking_send(chunk).map_err(|_| Stop::Gone)
     }
+}
+
+fn unreadable(name: &str, error: io::Error) -> Stop {
+    Stop::Unreadable(anyhow::Error::new(error).context(format!("cannot read {name}")))
 }
 
 /// A source, watched: hands over what has been read before it waits for more.

@@ -61,5 +61,7 @@ pub fn report(error: &anyhow::Error) {
 
 /// Writes one line for people to standard error. Whether anybody reads it does not matter to the work.
 fn note(line: std::fmt::Arguments<'_>) {
-    let _ = writeln!(std::io::stderr(), "sudoku-client: {line}");
+    // In one piece, so that nothing from elsewhere comes between.
+    let line = format!("sudoku-client: {line}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }

@@ -108,7 +108,7 @@ fn colours_can_be_declined() {
 }
 
 #[test]
-fn a_typed_puzzle_is_answered_before_the_next() {
+fn typed_puzzles_are_drawn_one_by_one() {
     let terminal = Terminal::new();
     let mut command = raw_client();
     command.arg("solve").stdin(terminal.end()).env("NO_COLOR", "1");

@@ -11,6 +11,8 @@ use sudoku_engine::text::{ParseError, ParseErrorKind, Reader};
 const PUZZLE: &str = "...9..7....8...5...1..42........5....76.......31267.5..2..1.84..8...31.....8..6.5";
 const OTHER: &str = "46281...3....578628....241.....9..35.3...6..77....3.94.1.234.78..7.8..2.2.9.....1";
 
+const SOLUTION: &str = "354986712268371594719542386842135967576498231931267458625719843487653129193824675";
+
 fn read(text: impl AsRef<[u8]>) -> Vec<Result<Grid, ParseError>> {
     Reader::new(text.as_ref())
         .map(|item| item.expect("reading from memory does not fail"))
@@ -405,10 +407,13 @@ proptest! {
         grids in proptest::collection::vec(any_grid(), 2..6),
         damaged in any::<prop::sample::Index>(),
         damage in prop_oneof![
-            (5..81_usize).prop_map(|length| (length, None)),
+            (21..81_usize).prop_map(|length| (length, None)),
             (0..81_usize, "[^#\r\n0-9.*_?-]").prop_map(|(place, text)| (place, Some(text))),
             (81..82_usize, "[0-9.*_?a-z-]{1,100}").prop_map(|(place, text)| (place, Some(text))),
         ],
+        before in prop_oneof![4 => Just(""), 1 => Just("7,"), 1 => Just("00ab17f "), 1 => Just("Puzzle 3: "), 1 => Just("x;y;")],
+        after in prop_oneof![4 => Just(String::new()), 1 => Just(" # 7.1".into()), 1 => Just(format!(",{SOLUTION}"))],
+        capacity in 50..200_usize,
     ) {
         let damaged = damaged.index(grids.len());
         let mut lines: Vec<String> = grids.iter().map(Grid::to_string).collect();
@@ -417,7 +422,10 @@ proptest! {
             (81, Some(text)) => lines[damaged].push_str(text),
             (place, Some(text)) => lines[damaged].replace_range(place..&(place + 1), text),
         }
-        let items = read(lines.join("\n"));
+        let text: String = lines.iter().map(|line| format!("{before}{line}{after}\n")).collect();
+        let items = read(&text);
+        let buffered = BufReader::with_capacity(capacity, text.as_bytes());
+        prop_assert_eq!(&items, &Reader::new(buffered).map(Result::unwrap).collect::<Vec<_>>());
         prop_assert_eq!(items.len(), grids.len());
         for (index, (item, grid)) in items.into_iter().zip(grids).enumerate() {
             if index == damaged {

@@ -112,11 +112,14 @@ struct BadValue {
     column: u64,
 }
 
+/// The most characters before a bracket: fewer than those of a puzzle.
+const FARTHEST: usize = 40;
+
 /// Where on a line brackets begin, if they do: at its beginning, or after `=`, `:` or `(`. A row of a grid that is in
 /// brackets by itself is none; nor is a heading such as `[Puzzle]`.
 pub(super) fn beginning(line: &[char]) -> Option<usize> {
-    let brackets = (0..line.len()).filter(|&at| matches!(line[at], '[' | '{'));
-    brackets.take(DEPTH).find(|&at| begins_at(line, at))
+    let mut brackets = (0..line.len().min(FARTHEST)).filter(|&at| matches!(line[at], '[' | '{'));
+    brackets.find(|&at| begins_at(line, at))
 }
 
 fn begins_at(line: &[char], at: usize) -> bool {

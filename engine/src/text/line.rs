@@ -67,6 +67,9 @@ pub(super) fn read(line: Source<'_>) -> Line {
         ['#', ..] => return Line::Comment,
         _ => {}
     }
+    if let Some(line) = cells_alone(trimmed) {
+        return line;
+    }
     if let Some(at) = brackets::beginning(line.characters) {
         return Line::Brackets(at);
     }
@@ -80,20 +83,46 @@ pub(super) fn read(line: Source<'_>) -> Line {
         .unwrap_or_else(|| separate_cells(trimmed.without_comment()))
 }
 
-/// A puzzle in one separate field, the first that is meant as one. Everything else on the line is metadata.
-fn one_field(line: Source<'_>) -> Option<Line> {
-    let field = line
-        .fields(parts_fields)
-        .find(|field| is_meant_as_puzzle(field.characters))?;
-    if let Some(grid) = grid(field.characters).or_else(|| joined_rows(field.characters)) {
-        return Some(Line::Puzzle(grid));
+/// A puzzle or a row with nothing else on the line, as most are. A row without a digit is left for a closer look.
+fn cells_alone(line: Source<'_>) -> Option<Line> {
+    match line.characters.len() {
+        81 => grid(line.characters).map(Line::Puzzle),
+        9 if line.characters.iter().all(|&character| is_cell(character)) => {
+            let has_digit = line.characters.iter().any(char::is_ascii_digit);
+            has_digit.then(|| Line::Row(row(line, false)))
+        }
+        _ => None,
     }
-    Some(Line::Bad(
-        match field.characters.iter().position(|&character| !is_cell(character)) {
-            Some(stranger) => field.character_error(stranger),
-            None => length_error(field, field.characters.len()),
-        },
-    ))
+}
+
+/// A puzzle in one separate field, the first that is meant as one. Everything else on the line is metadata.
+///
+/// A complete grid after a shorter field of cells is no puzzle but the solution of one that has been cut short.
+fn one_field(line: Source<'_>) -> Option<Line> {
+    let mut cut_short = None;
+    let field = line.fields(parts_fields).find(|field| {
+        if is_cut_short(field.characters.iter().copied()) {
+            cut_short.get_or_insert(*field);
+        }
+        is_meant_as_puzzle(field.characters)
+    })?;
+    if let Some(grid) = grid(field.characters).or_else(|| joined_rows(field.characters)) {
+        let cut_short = cut_short.filter(|_| grid.clues() == 81);
+        return Some(match cut_short {
+            Some(field) => Line::Bad(length_error(field, field.characters.len())),
+            None => Line::Puzzle(grid),
+        });
+    }
+    let stranger = field.characters.iter().position(|&character| !is_cell(character));
+    Some(Line::Bad(match stranger {
+        Some(stranger) => field.character_error(stranger),
+        None => length_error(field, field.characters.len()),
+    }))
+}
+
+/// Whether a field may be the beginning of a puzzle, rather than a number: it has cells alone, and ten to eighty.
+pub(super) fn is_cut_short(mut field: impl ExactSizeIterator<Item = char>) -> bool {
+    (10..=80).contains(&field.len()) && field.all(is_cell)
 }
 
 /// Whether a field is a puzzle, or one with a mistake in it, rather than a number, a name or a checksum. It has 81
@@ -134,24 +163,27 @@ fn joined_rows(field: &[char]) -> Option<Grid> {
 ///
 /// A line of nine `-`, `*` or `_` can be nine blanks as well: what it is depends on the other rows.
 fn border(line: Source<'_>) -> Option<Line> {
-    let (mut rules, mut uprights, mut blanks) = (0, 0, Vec::new());
+    let (mut has_rule, mut has_upright) = (false, false);
+    let (mut blank, mut blanks, mut is_mixed) = (None, 0, false);
     for &character in line.characters {
         match character {
-            '-' | '*' | '_' | '.' => blanks.push(character),
-            '+' | '=' | '~' | '–' | '—' => rules += 1,
-            _ if alphabet::is_upright(character) => uprights += 1,
-            _ if alphabet::is_box_drawing(character) => rules += 1,
+            '-' | '*' | '_' | '.' => {
+                blanks += 1;
+                is_mixed |= *blank.get_or_insert(character) != character;
+            }
+            '+' | '=' | '~' | '–' | '—' => has_rule = true,
             '\'' | '`' | ':' | ',' => {}
+            _ if alphabet::is_upright(character) => has_upright = true,
+            _ if alphabet::is_box_drawing(character) => has_rule = true,
             _ if is_space(character) => {}
             _ => return None,
         }
     }
-    let mixed = blanks.windows(2).any(|pair| pair[0] != pair[1]);
-    match blanks.first() {
-        _ if line.characters.len() == 81 && blanks.len() == 81 => None,
-        None => (rules + uprights > 0).then_some(Line::Border),
-        Some('.') if !mixed => None,
-        _ if rules > 0 || mixed || blanks.len() != 9 => Some(Line::Border),
+    match blank {
+        _ if blanks == 81 && line.characters.len() == 81 => None,
+        None => (has_rule || has_upright).then_some(Line::Border),
+        Some('.') if !is_mixed => None,
+        _ if has_rule || is_mixed || blanks != 9 => Some(Line::Border),
         _ => Some(Line::Row(row(line, true))),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead, ErrorKind};
 
-use super::alphabet;
+use memchr::memchr2;
+
+use super::{alphabet, line};
 use crate::Grid;
 
 /// How many bytes of a line are held at once.
@@ -69,30 +71,28 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Takes the next line if it is the plain case: 81 cells, then the line's end or a character that parts fields,
-    /// all in the input's buffer. Must not be called inside a line.
+    /// Takes the next line if it is a plain one: all of it in the input's buffer, with a puzzle in a field of its own.
+    /// Every other line is left for [`Self::next`], whether it holds a puzzle or not. Must not be called inside a line.
     pub fn plain_puzzle(&mut self) -> io::Result<Option<Grid>> {
         if !matches!(self.encoding, Encoding::Utf8) || !self.ahead.is_empty() {
             return Ok(None);
         }
         let available = fill(&mut self.input)?;
         let start = usize::from(self.after_return && available.first() == Some(&b'\n'));
-        let Some((characters, rest)) = available[start..].split_first_chunk::<81>() else {
+        let Some((grid, puzzle_end)) = plain_field(&available[start..]) else {
             return Ok(None);
         };
-        let Some(metadata) = rest.iter().position(|&byte| is_line_end(byte)) else {
+        // Most lines end here, which is quicker to see than to search for.
+        let line_end = match available[start + puzzle_end] {
+            b'\n' | b'\r' => Some(0),
+            _ => memchr2(b'\n', b'\r', &available[start + puzzle_end..]),
+        };
+        let Some(line_end) = line_end.map(|metadata| start + puzzle_end + metadata) else {
             return Ok(None);
         };
-        if metadata > 0 && !(rest[0].is_ascii() && alphabet::parts_fields(rest[0].into())) {
-            return Ok(None);
-        }
-        let Some(grid) = alphabet::cells(characters).and_then(Grid::from_cells) else {
-            return Ok(None);
-        };
-        self.after_return = rest[metadata] == b'\r';
+        self.after_return = available[line_end] == b'\r';
         self.line += 1;
-        let taken = start + 81 + metadata + 1;
-        self.consume(taken);
+        self.consume(line_end + 1);
         Ok(Some(grid))
     }
 
@@ -248,6 +248,37 @@ fn is_line_end(byte: u8) -> bool {
     byte == b'\n' || byte == b'\r'
 }
 
+/// The puzzle in the first separate field of 81 cells, and where that field ends, if the line is such that nothing else
+/// can be the puzzle: before the field stand only a few short fields that are metadata.
+fn plain_field(line: &[u8]) -> Option<(Grid, usize)> {
+    const FARTHEST: usize = 64;
+    let parts = |byte: u8| byte.is_ascii() && alphabet::parts_fields(byte.into());
+    let mut begin = 0;
+    while begin <= FARTHEST {
+        let (field, rest) = line.get(begin..)?.split_first_chunk::<81>()?;
+        if let Some(cells) = alphabet::cells(field)
+            && parts(*rest.first()?)
+        {
+            return Some((Grid::from_cells(cells)?, begin + 81));
+        }
+        // No field of 40 characters or fewer can be meant as a puzzle.
+        let length = field[..41].iter().position(|&byte| parts(byte))?;
+        let gap = field[length..].iter().position(|&byte| !parts(byte))?;
+        if !is_metadata(&field[..length]) || field[length..][..gap].iter().any(|&byte| is_line_end(byte)) {
+            return None;
+        }
+        begin += length + gap;
+    }
+    None
+}
+
+/// Whether a field is neither cells, a border nor the beginning of a comment, a list or XML.
+fn is_metadata(field: &[u8]) -> bool {
+    field.iter().any(u8::is_ascii_alphanumeric)
+        && !field.iter().any(|byte| b"#[{<".contains(byte))
+        && !line::is_cut_short(field.iter().copied().map(char::from))
+}
+
 /// What the input has ready, nothing at its end. An interrupted read is tried again.
 fn fill(input: &mut impl BufRead) -> io::Result<&[u8]> {
     loop {
@@ -266,7 +297,7 @@ fn take_line(bytes: &[u8], buffer: &mut Vec<u8>, after_return: &mut bool) -> (us
     if std::mem::take(after_return) && bytes.first() == Some(&b'\n') {
         return (1, None);
     }
-    let Some(end) = bytes.iter().position(|&byte| is_line_end(byte)) else {
+    let Some(end) = memchr2(b'\n', b'\r', bytes) else {
         buffer.extend_from_slice(bytes);
         return (bytes.len(), None);
     };
@@ -333,6 +364,13 @@ impl Utf16 {
     /// Adds a unit's character to the buffer, or says that it ends the line.
     fn push(&mut self, unit: u16, buffer: &mut Vec<u8>) -> bool {
         let high = self.high_surrogate.take();
+        if high.is_none() && unit < 0x80 {
+            let ascii = unit as u8;
+            if !is_line_end(ascii) {
+                buffer.push(ascii);
+            }
+            return is_line_end(ascii);
+        }
         if high.is_none() && matches!(unit, 0xd800..=0xdbff) {
             self.high_surrogate = Some(unit);
             return false;

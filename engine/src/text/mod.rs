@@ -41,6 +41,8 @@
 //! - `---------` is nine blanks where the rows of its grid have `-` for a blank, else a border; `*` and `_` likewise.
 //! - Nine rows, whatever gaps there are in them, are one grid if a gap follows. If a tenth row follows instead, those
 //!   before the last gap were a grid of their own, with rows missing.
+//! - A complete grid after a shorter field of cells on the same line is the solution of a puzzle that was cut short, so
+//!   that line is an error.
 //! - A line of at most 25 cells is taken for a row of a grid, unless it follows a line with a puzzle.
 //! - A line that is longer than 64 KiB is read up to there, lists and XML excepted, which are read to their end.
 

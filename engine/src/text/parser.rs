@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::alphabet::{is_space, parts_fields};
+use super::alphabet::parts_fields;
 use super::brackets::Brackets;
 use super::error::{ParseError, ParseErrorKind};
 use super::line::{self, Line, Row};
@@ -57,7 +57,7 @@ impl Parser {
 
     /// Reads a line, or a piece of one. Returns whether the rest of the line is needed.
     pub fn read(&mut self, text: Source<'_>, ends_line: bool) -> bool {
-        self.has_text |= !text.characters.iter().all(|&character| is_space(character));
+        self.has_text = self.has_text || !text.trimmed().characters.is_empty();
         match &mut self.mode {
             Mode::Brackets(brackets) => brackets.read(text, &mut self.items),
             Mode::Xml(xml) => xml.read(text, &mut self.items),

@@ -52,7 +52,7 @@ sdk:
         ! grep -E '^(sudoku-server|clap|indicatif) ' <<< "$dependencies"
 
 # Package every crate, and build each from its package
-package:
+package: _forget-packages
     CARGO_TARGET_DIR="{{ justfile_directory() }}/target" cargo package --workspace
 
 # Check that what the README shows is so, its first command in a fresh clone included
@@ -73,6 +73,11 @@ foreign-node:
     .ci/install npm tests/foreign/node
     cargo build --workspace
     node --test tests/foreign/node/*.test.js
+
+# cargo takes a package of the same version for the same package, and would build against those of an earlier run.
+_forget-packages:
+    cargo clean --quiet -p sudoku-engine -p sudoku-proto -p sudoku-server -p sudoku-client
+    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/sudoku-{engine,proto,server,client}-*
 
 _buf:
     .ci/install npm .ci

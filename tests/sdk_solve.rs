@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use common::{EASY, SOLUTION, client, grid};
-use sudoku_client::{Conflict, Error, Grid, Outcome, Reason, SolveOptions, SudokuClient, Unit};
+use sudoku_client::{Conflict, Error, Grid, Outcome, Outcomes, Reason, SolveOptions, SudokuClient, Unit};
 use sudoku_server::{Limits, Settings};
 
 /// The easy puzzle without some of its clues has several solutions.
@@ -173,8 +173,9 @@ fn reasons_have_the_names_of_the_contract() {
 }
 
 #[test]
-fn errors_cross_threads() {
-    fn check<T: Send + Sync + 'static>() {}
+fn clients_outcomes_and_errors_cross_threads() {
+    fn check<T: Send + Unpin + 'static>() {}
     check::<Error>();
     check::<SudokuClient>();
+    check::<Outcomes>();
 }

@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -39,7 +40,7 @@ pub struct Rpc {
 /// The generated server with one size limit: it knows no other for its methods.
 #[derive(Debug, Clone)]
 struct Method {
-    service: Service,
+    service: Arc<Service>,
     server: SudokuServiceServer<Service>,
     limit: u32,
 }
@@ -72,15 +73,16 @@ pub fn in_process(settings: Settings) -> Result<Rpc, StartError> {
 impl Service {
     /// The tower service that answers calls with this service.
     pub fn rpc(&self) -> Rpc {
-        let limits = &self.settings.limits;
+        let service = Arc::new(self.clone());
         let method = |limit: u32| Method {
-            service: self.clone(),
-            server: SudokuServiceServer::new(self.clone())
+            service: Arc::clone(&service),
+            server: SudokuServiceServer::from_arc(Arc::clone(&service))
                 .accept_compressed(CompressionEncoding::Gzip)
                 .send_compressed(CompressionEncoding::Gzip)
                 .max_decoding_message_size(limit as usize),
             limit,
         };
+        let limits = &self.settings.limits;
         Rpc {
             unary: method(limits.max_solve_bytes),
             solve_many: method(limits.max_message_bytes),

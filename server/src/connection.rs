@@ -108,29 +108,33 @@ impl Connections {
         stream: TcpStream,
         room: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + Send + 'static {
-        let routes = self.routes.clone();
-        let cut = self.cut.clone();
-        let finish = match self.draining.is_cancelled() {
-            true => self.closing.clone(),
-            false => self.draining.clone(),
-        };
+        let service = TowerToHyperService::new(self.routes.clone());
+        let (draining, closing, cut) = (self.draining.clone(), self.closing.clone(), self.cut.clone());
         async move {
             let _room = room;
-            cut.run_until_cancelled(serve(stream, routes, finish)).await;
+            cut.run_until_cancelled(async {
+                match closing.run_until_cancelled(preface_came(&stream)).await {
+                    Some(true) => {}
+                    Some(false) => return tracing::debug!("the client sent no HTTP/2 preface in time"),
+                    None => return,
+                }
+                // One that comes during a drain is served until its end.
+                let finish = match draining.is_cancelled() {
+                    true => closing,
+                    false => draining,
+                };
+                serve(stream, service, finish).await;
+            })
+            .await;
         }
     }
 }
 
-async fn serve(stream: TcpStream, routes: Routes, finish: CancellationToken) {
+/// Serves a connection until it ends, or until its last call has ended after `finish`.
+async fn serve(stream: TcpStream, service: TowerToHyperService<Routes>, finish: CancellationToken) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
-    match finish.run_until_cancelled(preface_came(&stream)).await {
-        Some(true) => {}
-        Some(false) => return tracing::debug!("the client sent no HTTP/2 preface in time"),
-        None => return,
-    }
-    let service = TowerToHyperService::new(routes);
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .adaptive_window(false)
@@ -143,6 +147,8 @@ async fn serve(stream: TcpStream, routes: Routes, finish: CancellationToken) {
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let end = tokio::select! {
+        // In this order, since a connection that is told to finish before it was polled closes without a word.
+        biased;
         end = connection.as_mut() => end,
         () = finish.cancelled() => {
             // Sends GOAWAY: the client opens no more streams here, and those that are open go on to their ends.

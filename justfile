@@ -65,13 +65,13 @@ foreign: foreign-python foreign-node
 # Only with gRPC's own client for Python, and grpcurl
 foreign-python:
     .ci/install python tests/foreign/python
-    cargo build --workspace
+    cargo build -p sudoku-server
     tests/foreign/python/.venv/bin/pytest tests/foreign/python
 
 # Only with gRPC's own client for Node
 foreign-node:
     .ci/install npm tests/foreign/node
-    cargo build --workspace
+    cargo build -p sudoku-server
     node --test tests/foreign/node/*.test.js
 
 # cargo takes a package of the same version for the same package, and would build against those of an earlier run.

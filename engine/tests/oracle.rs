@@ -37,7 +37,7 @@ fn with(grid: &Grid, cell: usize, value: u8) -> Grid {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn engines_find_what_the_reference_engine_finds((_, puzzle) in puzzle()) {

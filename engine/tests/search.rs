@@ -33,7 +33,7 @@ fn run(search: &mut Search, limit: usize, budgets: &[u32]) -> (Vec<Solution>, u6
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn budgets_change_nothing(budgets in prop::collection::vec(0..50_u32, 0..10), least in 1..5_u32) {

@@ -3,121 +3,192 @@
 //! In a band, a digit takes another row in each of the three boxes: six *arrangements*, of which the clues leave some.
 //! The search splits on a digit that has two arrangements left in some band or stack, in the one that has the fewest over
 //! all digits: little is open there, so either choice soon shows what it is worth. (The rule of tdoku, by Tom Dillon.)
-//! Where no digit has exactly two, which takes few clues, it splits on a cell with the fewest candidates.
+//! Where much is open everywhere it splits on a cell with the fewest candidates.
 
-use super::propagate::{columns, for_each_digit, other_columns, other_rows, rows};
-use super::state::{PLACES, State};
+use super::locked::{Columns, Rows};
+use super::state::State;
 use super::vector::{Cells, Vector};
 
-/// The two states that together hold the solutions of a stalled one: what is searched first, and the rest.
+/// A band or stack with more arrangements than this, over all digits, is too open to split on. There are 9 at least, 54
+/// at most. Chosen by the steps on one half of each set of puzzles and on the cases.
+const TIGHT: u16 = 25;
+
+/// That a digit goes to one of these cells of a box.
 ///
-/// In the first a digit has one arrangement left in a band or stack, or a cell has one candidate, that had more before.
-#[inline(always)]
-pub(super) fn split<V: Vector>(token: V::Token, state: &State) -> [State; 2] {
-    let Some((digit, ways)) = pick_arrangements::<V>(token, state) else {
-        return split_cell(state);
-    };
-    ways.map(|way| {
-        let mut next = *state;
-        let places = V::load(token, &state.places[digit]);
-        next.places[digit] = places.and(V::load(token, &way)).store();
-        next
-    })
+/// Making it leaves the digit fewer rows, fewer columns or both in that box than before, and one of them.
+pub(super) struct Guess {
+    pub(super) digit: usize,
+    pub(super) band: usize,
+    pub(super) stack: usize,
+    pub(super) cells: u16,
 }
 
-/// Which arrangements are left for a digit, a lane for each band and stack.
-///
-/// Band `i` is told in box `i` of the band, stack `i` in box `i + 1` of the stack. A bit is an arrangement, by the row
-/// (or column) that this box takes: the boxes after it take those after it (bits 3, 7 and 11 of a band, 0, 1 and 2 of a
-/// stack), or those before it (bits 2, 6 and 10, or 4, 5 and 6).
-#[inline(always)]
-fn arrangements<V: Vector>(token: V::Token, places: V) -> V {
-    let (next, previous) = other_rows(token, places);
-    let here = rows(token, places);
-    let after = here.and(next).and(previous.down::<4>());
-    let before = here.and(next.down::<4>()).and(previous);
-    let bands = after.or(before.down::<1>());
-
-    let (next, previous) = other_columns(token, places);
-    let here = columns(token, places);
-    let after = here.and(next).and(previous.down::<1>());
-    let before = here.and(next.down::<1>()).and(previous);
-    let stacks = after.or(before.up::<4>());
-
-    const BANDS: Cells = Cells([0xffff, 0xffff << 16, 0xffff << 32, 0]);
-    const STACKS: Cells = Cells([0xffff << 32, 0xffff, 0xffff << 16, 0]);
-    bands
-        .and(V::load(token, &BANDS))
-        .or(stacks.and(V::load(token, &STACKS)))
-}
-
-/// A digit with two arrangements left in some band or stack, with the places that each of the two leaves it.
-#[inline(always)]
-fn pick_arrangements<V: Vector>(token: V::Token, state: &State) -> Option<(usize, [Cells; 2])> {
-    let mut left = [Cells::default(); 9];
-    // For each band and stack, the digits with two arrangements, and the arrangements of all digits.
-    let (mut pairs, mut total) = (V::splat(token, 0), V::splat(token, 0));
-    for_each_digit!(digit => {
-        let all = arrangements(token, V::load(token, &state.places[digit]));
-        let second = all.drop_lowest();
-        let pair = second.drop_lowest().empty_lanes().without(second.empty_lanes());
-        pairs = pairs.or(pair.and(V::splat(token, 1 << digit)));
-        total = total.add(all.count());
-        left[digit] = all.store();
-    });
-    let (pairs, total) = (pairs.store(), total.store());
-    let (band, stack) = [(0, 0), (1, 1), (2, 2), (1, 0), (2, 1), (0, 2)]
-        .into_iter()
-        .filter(|&(band, stack)| pairs.lane(band, stack) != 0)
-        .min_by_key(|&(band, stack)| total.lane(band, stack))?;
-    let digit = pairs.lane(band, stack).trailing_zeros() as usize;
-    let ways = left.get(digit)?.lane(band, stack);
-    let first = ways.trailing_zeros();
-    let second = (ways & ways.wrapping_sub(1)).trailing_zeros();
-    Some((
-        digit,
-        [first, second].map(|bit| arrangement(band, stack, bit as usize)),
-    ))
-}
-
-/// The cells that an arrangement leaves to its digit. It is named by its lane and bit in [`arrangements`].
-fn arrangement(band: usize, stack: usize, bit: usize) -> Cells {
-    let mut cells = Cells::ALL;
-    if band == stack {
-        let (row, step) = (bit / 4, if bit % 4 == 3 { 1 } else { 2 });
-        cells.0[band] = 0;
-        for i in 0..3 {
-            let box_at = 16 * ((stack + i) % 3);
-            cells.0[band] |= 0b111 << (box_at + 4 * ((row + i * step) % 3));
-        }
-    } else {
-        let (column, step) = (bit % 4, if bit < 4 { 1 } else { 2 });
-        for i in 0..3 {
-            let word = &mut cells.0[(band + i) % 3];
-            *word &= !(0xfff << (16 * stack));
-            *word |= 0x111 << (16 * stack + (column + i * step) % 3);
-        }
+impl Guess {
+    /// Splits a state: leaves in its place what is left if the guess is false, and returns what is if it is true.
+    pub(super) fn split(&self, state: &mut State) -> State {
+        state.guessed = (9 * self.digit + 3 * self.band + self.stack) as u8;
+        let mut first = *state;
+        self.make(&mut first);
+        self.rule_out(state);
+        first
     }
-    cells
+
+    /// Takes it as true.
+    fn make(&self, state: &mut State) {
+        let others = u64::from(!self.cells) << (16 * self.stack);
+        state.places[self.digit].0[self.band] &= !others;
+    }
+
+    /// Takes it as false.
+    fn rule_out(&self, state: &mut State) {
+        let cells = u64::from(self.cells) << (16 * self.stack);
+        state.places[self.digit].0[self.band] &= !cells;
+    }
 }
 
-/// Splits on the lowest candidate of a cell with the fewest, but two or more.
-fn split_cell(state: &State) -> [State; 2] {
-    let candidates = |(word, bit): (u8, u8)| {
-        let digits = (0..).zip(&state.places);
-        digits.fold(0_u16, |all, (digit, places)| {
-            all | ((places.0[usize::from(word)] >> bit & 1) as u16) << digit
+/// Picks a guess for a stalled state.
+#[inline(always)]
+pub(super) fn pick<V: Vector>(token: V::Token, state: &State) -> Guess {
+    pick_pair::<V>(token, state).unwrap_or_else(|| pick_cell::<V>(token, state))
+}
+
+const ROWS: [u16; 3] = [0x007, 0x070, 0x700];
+const COLUMNS: [u16; 3] = [0x111, 0x222, 0x444];
+
+/// The lanes that tell of the bands and stacks: of band `i` its box `i`, of stack `i` its box `i + 1`.
+const BANDS: Cells = Cells([0xffff, 0xffff << 16, 0xffff << 32, 0]);
+const LANES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (1, 0), (2, 1), (0, 2)];
+
+/// Guesses between the two arrangements that a digit has left in a band or stack, by the minirow or minicolumn that one
+/// of them takes in one of the boxes; the rest of it follows.
+#[inline(always)]
+fn pick_pair<V: Vector>(token: V::Token, state: &State) -> Option<Guess> {
+    let [a, b, c] = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+        .map(|digits| Arrangements::of(token, digits.map(|digit| V::load(token, &state.places[digit]))));
+    let bands = V::load(token, &BANDS);
+    let pairs = a.row_pairs.or(b.row_pairs.up::<4>()).or(c.row_pairs.up::<8>());
+    let column_pairs = a
+        .column_pairs
+        .or(b.column_pairs.up::<1>())
+        .or(c.column_pairs.up::<2>());
+    let pairs = pairs.select(column_pairs, bands).store();
+    let total = total([a.ways[0], a.ways[1], b.ways[0], b.ways[1], c.ways[0], c.ways[1]]).store();
+
+    let open = LANES
+        .into_iter()
+        .filter(|&(band, stack)| pairs.lane(band, stack) != 0);
+    let (band, stack) = open.min_by_key(|&(band, stack)| total.lane(band, stack))?;
+    if total.lane(band, stack) > TIGHT {
+        return None;
+    }
+    let bit = pairs.lane(band, stack).trailing_zeros() as usize;
+    let lines = |digit, boxes: [(usize, usize); 3], lines: [u16; 3]| {
+        let places: &Cells = state.places.get(digit)?;
+        boxes.into_iter().find_map(|(band, stack)| {
+            let lane = places.lane(band, stack);
+            let held = lines.map(|line| lane & line);
+            let two = held.into_iter().filter(|&cells| cells != 0).count() == 2;
+            let cells = held.into_iter().find(|&cells| cells != 0)?;
+            two.then_some(Guess {
+                digit,
+                band,
+                stack,
+                cells,
+            })
         })
     };
-    let counted = PLACES.map(|place| (candidates(place).count_ones(), place));
-    let open = counted.into_iter().filter(|&(count, _)| count > 1);
-    let mut ways = [*state; 2];
-    if let Some((_, (word, bit))) = open.min() {
-        let chosen = candidates((word, bit)).trailing_zeros() as usize;
-        for digit in 0..9 {
-            let way = usize::from(digit == chosen);
-            ways[way].places[digit].0[usize::from(word)] &= !(1 << bit);
+    if band == stack {
+        lines(
+            bit / 4 * 3 + [2, 2, 1, 0][bit % 4],
+            [0, 1, 2].map(|stack| (band, stack)),
+            ROWS,
+        )
+    } else {
+        lines(
+            bit % 4 * 3 + bit / 4,
+            [0, 1, 2].map(|band| (band, stack)),
+            COLUMNS,
+        )
+    }
+}
+
+/// What three digits have left, in the lanes of the bands and stacks.
+struct Arrangements<V> {
+    /// A bit for each, those in which the boxes take lines one after the other, and those in which they take them one
+    /// before the other.
+    ways: [V; 2],
+    /// Which of the digits have two in a band: bits 3, 2 and 0.
+    row_pairs: V,
+    /// Which of the digits have two in a stack: bits 0, 4 and 8.
+    column_pairs: V,
+}
+
+impl<V: Vector> Arrangements<V> {
+    #[inline(always)]
+    fn of(token: V::Token, places: [V; 3]) -> Self {
+        let rows = Rows::of(token, places);
+        let by_row = rows.ways().map(|way| way.and(rows.here));
+        let columns = Columns::of(token, places);
+        let by_column = columns.ways().map(|way| way.and(columns.here));
+        let row_pairs = two_of_six(by_row.map(|way| [way, way.down::<4>(), way.down::<8>()]));
+        let column_pairs = two_of_six(by_column.map(|way| [way, way.down::<1>(), way.down::<2>()]));
+        let bands = V::load(token, &BANDS);
+        Self {
+            ways: [0, 1].map(|way| by_row[way].select(by_column[way], bands)),
+            row_pairs: row_pairs.and(V::splat(token, 0x00d)),
+            column_pairs: column_pairs.and(V::splat(token, 0x111)),
         }
     }
-    ways
+}
+
+/// How many bits of six sets are set, for each lane.
+#[inline(always)]
+fn total<V: Vector>([a, b, c, d, e, f]: [V; 6]) -> V {
+    let (x, y) = (odd_and_two([a, b, c]), odd_and_two([d, e, f]));
+    let ones = x.0.xor(y.0);
+    let (twos, fours) = odd_and_two([x.1, y.1, x.0.and(y.0)]);
+    let (ones, twos, fours) = (ones.count(), twos.count(), fours.count());
+    ones.add(twos.up::<1>()).add(fours.up::<2>())
+}
+
+/// The two digits of a binary sum of three bits.
+#[inline(always)]
+fn odd_and_two<V: Vector>([a, b, c]: [V; 3]) -> (V, V) {
+    (a.xor(b).xor(c), a.and(b).or(a.or(b).and(c)))
+}
+
+/// The bits that are set in exactly two of six sets.
+#[inline(always)]
+fn two_of_six<V: Vector>(sets: [[V; 3]; 2]) -> V {
+    let [(odd, two), (other_odd, other_two)] = sets.map(odd_and_two);
+    let one_and_one = odd.and(other_odd).without(two.or(other_two));
+    let two_and_none = two.xor(other_two).without(odd.or(other_odd));
+    one_and_one.or(two_and_none)
+}
+
+/// Guesses the lowest candidate of a cell with two, or else with three, or else with more.
+#[inline(always)]
+fn pick_cell<V: Vector>(token: V::Token, state: &State) -> Guess {
+    let none = V::splat(token, 0);
+    let (mut one, mut two, mut three, mut four) = (none, none, none, none);
+    for places in &state.places {
+        let places = V::load(token, places);
+        four = four.or(three.and(places));
+        three = three.or(two.and(places));
+        two = two.or(one.and(places));
+        one = one.or(places);
+    }
+    let fewest = [two.without(three), three.without(four)]
+        .into_iter()
+        .find(|cells| !cells.is_zero());
+    let cells = fewest.unwrap_or(two).store();
+    let band = cells.0.iter().position(|&word| word != 0).unwrap_or(0) % 3;
+    let bit = cells.0[band].trailing_zeros() % 64;
+    let holds = |places: &Cells| places.0[band] >> bit & 1 == 1;
+    Guess {
+        digit: state.places.iter().position(holds).unwrap_or(0),
+        band,
+        stack: bit as usize / 16,
+        cells: 1 << (bit % 16),
+    }
 }

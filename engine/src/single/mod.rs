@@ -5,17 +5,19 @@
 //! deduces what follows, for all cells at once, and [`branch`] splits what is left in two. `docs/engine.md` tells more.
 
 mod branch;
+mod conflicts;
+mod locked;
 mod propagate;
 mod state;
 mod vector;
 
 use std::iter::FusedIterator;
 
-use crate::isa::Set;
-use crate::{Grid, Isa, Solution, conflict};
+use crate::{Grid, Isa, Solution};
+use conflicts::{Conflicts, PATIENCE};
 use propagate::Outcome;
 use state::State;
-use vector::{Portable, Vector};
+use vector::{Kernel, Vector};
 
 /// What a slice of a search came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub enum Step {
 
 /// A search for the solutions of one puzzle, as a value: it goes on when it is told to, and dropping it ends it.
 ///
-/// It allocates its stack, about 40 KB, when it is made, and nothing after that: [`Search::restart`] takes it to the next
+/// It allocates its stack, 50 KB, when it is made, and nothing after that: [`Search::restart`] takes it to the next
 /// puzzle.
 ///
 /// ```
@@ -48,16 +50,17 @@ pub struct Search {
     isa: Isa,
     puzzle: Grid,
     steps: u64,
+    conflicts: Conflicts,
     /// The states still to be looked at, the next one last. Together they hold all solutions not yet found.
     stack: Vec<State>,
 }
 
 /// The most states that a stack can hold.
 ///
-/// Every state but the last is what a guess left behind, and in the state that the guess went on with, a digit had its
-/// only arrangement left in a band or stack, or a cell its only candidate, that had more before. That stays so further
-/// down, so it can happen once for each of the 9 digits in each of the 6 bands and stacks, and for each of the 81 cells.
-const DEPTH: usize = 9 * 6 + 81 + 1;
+/// Every state but the last is what a guess left behind, and in the state that the guess went on with, a digit has in
+/// some box one row, or one column, or both, and had more before. That stays so further down, so it can happen twice
+/// for each digit and box.
+const DEPTH: usize = 2 * 9 * 9 + 1;
 
 impl Search {
     /// Starts a search on the best instruction set of this processor.
@@ -71,6 +74,7 @@ impl Search {
             isa,
             puzzle: *puzzle,
             steps: 0,
+            conflicts: Conflicts::NONE,
             stack: Vec::with_capacity(DEPTH),
         };
         search.restart(puzzle);
@@ -81,10 +85,9 @@ impl Search {
     pub fn restart(&mut self, puzzle: &Grid) {
         self.puzzle = *puzzle;
         self.steps = 0;
+        self.conflicts = Conflicts::NONE;
         self.stack.clear();
-        if !conflict::has_conflict(puzzle) {
-            self.stack.push(State::new(puzzle));
-        }
+        self.stack.extend(vector::run_on(self.isa, Start(puzzle)));
     }
 
     /// Goes on for at most `budget` steps, and stops at the first solution on the way.
@@ -97,13 +100,7 @@ impl Search {
     /// puzzle whose clues contradict each other is done from the start. [`Step::Paused`] means that all of the budget was
     /// spent.
     pub fn run(&mut self, budget: u32) -> Step {
-        match self.isa.set() {
-            Set::Portable => self.run_on::<Portable>((), budget),
-            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-            Set::Avx2(token) | Set::Avx2NoPext(token) => vector::run_avx2(token, self, budget),
-            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-            Set::Avx512(token) => vector::run_avx512(token, self, budget),
-        }
+        vector::run_on(self.isa, Run { search: self, budget })
     }
 
     /// The steps taken since the start.
@@ -117,35 +114,68 @@ impl Search {
     pub fn solutions(self) -> Solutions {
         Solutions { search: self }
     }
+}
 
-    /// [`Search::run`] with the operations of an instruction set.
+/// [`State::new`] for an instruction set.
+struct Start<'a>(&'a Grid);
+
+impl Kernel for Start<'_> {
+    type Output = Option<State>;
+
     #[inline(always)]
-    fn run_on<V: Vector>(&mut self, token: V::Token, budget: u32) -> Step {
-        for _ in 0..budget {
-            let Some(state) = self.stack.last_mut() else {
+    fn run<V: Vector>(self, token: V::Token) -> Option<State> {
+        State::new::<V>(token, self.0)
+    }
+}
+
+/// [`Search::run`] for an instruction set.
+struct Run<'a> {
+    search: &'a mut Search,
+    budget: u32,
+}
+
+impl Kernel for Run<'_> {
+    type Output = Step;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, token: V::Token) -> Step {
+        let Search {
+            puzzle,
+            steps,
+            stack,
+            conflicts,
+            ..
+        } = self.search;
+        for _ in 0..self.budget {
+            let Some(state) = stack.last_mut() else {
                 return Step::Done;
             };
-            self.steps += 1;
+            *steps += 1;
             match propagate::propagate::<V>(token, state) {
                 Outcome::Dead => {
-                    self.stack.pop();
+                    conflicts.note(state);
+                    stack.pop();
                 }
                 Outcome::Complete => {
                     let grid = state.grid();
-                    self.stack.pop();
-                    let checked = grid.and_then(|grid| Solution::check(&self.puzzle, &grid).ok());
-                    if let Some(solution) = checked {
+                    stack.pop();
+                    if let Some(solution) = grid.and_then(|grid| Solution::check(puzzle, &grid).ok()) {
                         return Step::Solution(solution);
                     }
                 }
                 Outcome::Stalled => {
-                    let [first, rest] = branch::split::<V>(token, state);
-                    *state = rest;
-                    self.stack.push(first);
+                    let learned = if *steps > PATIENCE {
+                        conflicts.pick(state)
+                    } else {
+                        None
+                    };
+                    let guess = learned.unwrap_or_else(|| branch::pick::<V>(token, state));
+                    let first = guess.split(state);
+                    stack.push(first);
                 }
             }
         }
-        if self.stack.is_empty() {
+        if stack.is_empty() {
             Step::Done
         } else {
             Step::Paused

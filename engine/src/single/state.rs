@@ -1,16 +1,21 @@
 //! Where each digit may still go.
 
-use super::vector::Cells;
+use super::locked::{Columns, Rows};
+use super::vector::{Cells, Vector};
 use crate::Grid;
 
 /// A node of the search: for each digit, the cells that may hold it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct State {
     pub(super) places: [Cells; 9],
+    /// The last guess, `9 * digit + box`, or `NO_GUESS`.
+    pub(super) guessed: u8,
 }
 
+const NO_GUESS: u8 = u8::MAX;
+
 /// The word and the bit of each cell in [`Cells`].
-pub(super) const PLACES: [(u8, u8); 81] = {
+const PLACES: [(u8, u8); 81] = {
     let mut places = [(0, 0); 81];
     let mut cell = 0;
     while cell < 81 {
@@ -22,29 +27,70 @@ pub(super) const PLACES: [(u8, u8); 81] = {
     places
 };
 
+/// The cell of a band, row by row, for each bit of its word.
+const CELLS: [u8; 64] = {
+    let mut cells = [0; 64];
+    let mut cell = 0;
+    while cell < 27 {
+        cells[PLACES[cell].1 as usize] = cell as u8;
+        cell += 1;
+    }
+    cells
+};
+
 impl State {
-    /// The clues of a puzzle, and nothing deduced from them: a blank cell may hold any digit.
-    pub(super) fn new(puzzle: &Grid) -> Self {
+    /// The clues of a puzzle, taken out of their boxes and cells. `None` if two of them clash.
+    #[inline(always)]
+    pub(super) fn new<V: Vector>(token: V::Token, puzzle: &Grid) -> Option<Self> {
         // A plane for each value of a cell, blanks first. There are sixteen so that no index can be out of range.
         let mut planes = [Cells::default(); 16];
-        for (&value, (word, bit)) in puzzle.cells().iter().zip(PLACES) {
-            planes[usize::from(value % 16)].0[usize::from(word % 4)] |= 1 << bit;
+        for (word, band) in puzzle.cells().as_chunks::<27>().0.iter().enumerate() {
+            for (row, cells) in band.as_chunks::<9>().0.iter().enumerate() {
+                for (column, value) in cells.iter().enumerate() {
+                    planes[usize::from(value % 16)].0[word] |= 1 << (PLACES[column].1) << (4 * row);
+                }
+            }
         }
-        let [blanks, clues @ ..] = &planes;
-        let places = std::array::from_fn(|digit| {
-            Cells(std::array::from_fn(|word| clues[digit].0[word] | blanks.0[word]))
-        });
-        Self { places }
+        let blanks = V::load(token, &planes[0]);
+        let clues: [V; 9] = std::array::from_fn(|digit| V::load(token, &planes[digit + 1]));
+        let [a, b, c, d, e, f, g, h, i] = clues;
+        let [x, y, z] = [[a, b, c], [d, e, f], [g, h, i]].map(|digits| clash(token, digits));
+        if !x.or(y).or(z).is_zero() {
+            return None;
+        }
+        let places = clues.map(|clue| clue.or(blanks.and(clue.empty_lanes())).store());
+        Some(Self {
+            places,
+            guessed: NO_GUESS,
+        })
     }
 
     /// The grid of a state in which every cell has one candidate.
     pub(super) fn grid(&self) -> Option<Grid> {
         let mut cells = [0; 81];
-        for (cell, (word, bit)) in cells.iter_mut().zip(PLACES) {
-            for (digit, places) in (1..).zip(&self.places) {
-                *cell += digit * (places.0[usize::from(word % 4)] >> bit & 1) as u8;
+        for (digit, places) in (1..).zip(&self.places) {
+            for (word, band) in places.0.into_iter().zip(cells.chunks_exact_mut(27)) {
+                let mut word = word;
+                while word != 0 {
+                    if let Some(cell) = band.get_mut(usize::from(CELLS[word.trailing_zeros() as usize % 64]))
+                    {
+                        *cell = digit;
+                    }
+                    word &= word - 1;
+                }
             }
         }
         Grid::from_cells(cells)
     }
+}
+
+/// Not zero if one of three digits has two clues in a unit.
+#[inline(always)]
+fn clash<V: Vector>(token: V::Token, clues: [V; 3]) -> V {
+    let [a, b, c] = clues.map(V::drop_lowest);
+    let rows = Rows::of(token, clues).here;
+    let columns = Columns::of(token, clues).here;
+    let in_bands = rows.and(rows.next_in_band());
+    let in_stacks = columns.and(columns.next_in_stack());
+    a.or(b).or(c).or(in_bands).or(in_stacks)
 }

@@ -16,10 +16,7 @@ pub struct Engine {
 type Solve = fn(Isa, &[Grid], usize) -> Vec<Vec<Solution>>;
 
 /// Every engine. A new one joins the suite by a line here.
-const ENGINES: [(&str, Solve); 2] = [
-    ("single", single),
-    ("single, one step at a time", single_in_steps),
-];
+const ENGINES: [(&str, Solve); 1] = [("single", single)];
 
 /// Every engine on every instruction set.
 pub fn engines() -> impl Iterator<Item = Engine> {
@@ -73,18 +70,12 @@ impl fmt::Debug for Engine {
 }
 
 fn single(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
-    let solve = |puzzle| Search::with_isa(puzzle, isa).solutions().take(limit).collect();
-    puzzles.iter().map(solve).collect()
-}
-
-/// The same search in the smallest slices, and one value for all puzzles.
-fn single_in_steps(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
     let mut search = Search::with_isa(&Grid::EMPTY, isa);
     let mut solve = |puzzle| {
         search.restart(puzzle);
         let mut found = Vec::new();
         while found.len() < limit {
-            match search.run(1) {
+            match search.run(u32::MAX) {
                 Step::Solution(solution) => found.push(solution),
                 Step::Done => break,
                 Step::Paused => {}

@@ -6,9 +6,9 @@ mod tests;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod x86_64;
 
-pub(super) use portable::Portable;
-#[cfg(all(feature = "simd", target_arch = "x86_64"))]
-pub(super) use x86_64::{run_avx2, run_avx512};
+use crate::Isa;
+use crate::isa::Set;
+use portable::Portable;
 
 /// A set of cells: a word a band, a lane of 16 bits a box.
 ///
@@ -38,10 +38,29 @@ impl Cells {
     }
 }
 
+/// Work that is compiled once for each instruction set.
+pub(super) trait Kernel {
+    type Output;
+
+    fn run<V: Vector>(self, token: V::Token) -> Self::Output;
+}
+
+/// Runs a kernel on an instruction set.
+#[inline]
+pub(super) fn run_on<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
+    match isa.set() {
+        Set::Portable => kernel.run::<Portable>(()),
+        #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+        Set::Avx2(token) | Set::Avx2NoPext(token) => x86_64::run_avx2(token, kernel),
+        #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+        Set::Avx512(token) => x86_64::run_avx512(token, kernel),
+    }
+}
+
 /// Sixteen lanes of 16 bits, in the registers of an instruction set.
 ///
-/// Only the nine lanes of boxes count: what the others hold is unspecified after every operation but those that keep clear
-/// bits clear (`and`, `without`). An operation on lanes works in each for itself; no sum may leave its lane.
+/// Only the nine lanes of boxes count: the others must be clear in what is loaded or moved between boxes, and are
+/// unspecified in what comes of it, until `and` with cells clears them.
 pub(super) trait Vector: Copy {
     /// The proof that the instruction set is there.
     type Token: Copy;
@@ -54,18 +73,25 @@ pub(super) trait Vector: Copy {
 
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
     /// The bits of `self` that `other` lacks.
     fn without(self, other: Self) -> Self;
+    /// The bits of `self` where `mask` is set, of `other` where it is clear.
+    fn select(self, other: Self, mask: Self) -> Self;
     /// Whether no bit is set, in any lane.
     fn is_zero(self) -> bool;
 
+    /// Adds lanes. No sum may leave its lane.
     fn add(self, other: Self) -> Self;
+    /// Subtracts lanes. No difference may be negative.
     fn sub(self, other: Self) -> Self;
-    /// Shifts lanes towards the higher bits; what leaves a lane is lost.
+    /// Shifts the words of the bands towards the higher bits: what leaves a lane enters the next.
     fn up<const BITS: i32>(self) -> Self;
-    /// Shifts lanes towards the lower bits; what leaves a lane is lost.
+    /// Shifts the words of the bands towards the lower bits: what leaves a lane enters the one before it.
     fn down<const BITS: i32>(self) -> Self;
-    /// Repeats the low three bits of a lane in all three rows. The other bits must be clear.
+    /// Repeats the first cell of each row in its three columns. No other cell may be set.
+    fn repeat_columns(self) -> Self;
+    /// Repeats the first row of each box in its three rows. No other row may have a cell.
     fn repeat_rows(self) -> Self;
     /// Clears the lowest bit that is set in a lane. Bit 15 must be clear.
     fn drop_lowest(self) -> Self;

@@ -56,8 +56,18 @@ impl Vector for Portable {
     }
 
     #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self.zip(other, |a, b| a ^ b)
+    }
+
+    #[inline(always)]
     fn without(self, other: Self) -> Self {
         self.zip(other, |a, b| a & !b)
+    }
+
+    #[inline(always)]
+    fn select(self, other: Self, mask: Self) -> Self {
+        self.and(mask).or(other.without(mask))
     }
 
     #[inline(always)]
@@ -78,12 +88,17 @@ impl Vector for Portable {
 
     #[inline(always)]
     fn up<const BITS: i32>(self) -> Self {
-        self.map(|word| word << BITS & splat(0xffff << BITS))
+        self.map(|word| word << BITS)
     }
 
     #[inline(always)]
     fn down<const BITS: i32>(self) -> Self {
-        self.map(|word| word >> BITS & splat(0xffff >> BITS))
+        self.map(|word| word >> BITS)
+    }
+
+    #[inline(always)]
+    fn repeat_columns(self) -> Self {
+        self.map(|word| (word << 3) - word)
     }
 
     #[inline(always)]

@@ -2,46 +2,44 @@
 
 use std::arch::x86_64::*;
 
-use super::{Cells, Vector};
+use super::{Cells, Kernel, Vector};
 use crate::isa;
-use crate::single::Search;
-use crate::single::Step;
 
 /// Sixteen lanes in a register. With `AVX512`, the compiler has twice as many registers and the three-operand logic of
 /// AVX-512 besides.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::single) struct Register<Token> {
+pub(super) struct Register<Token> {
     lanes: __m256i,
     token: Token,
 }
 
-pub(in crate::single) type Avx2 = Register<isa::Avx2>;
-pub(in crate::single) type Avx512 = Register<isa::Avx512>;
+pub(super) type Avx2 = Register<isa::Avx2>;
+pub(super) type Avx512 = Register<isa::Avx512>;
 
-/// Goes on with a search on AVX2.
-pub(in crate::single) fn run_avx2(token: isa::Avx2, search: &mut Search, budget: u32) -> Step {
+/// Runs a kernel on AVX2.
+pub(super) fn run_avx2<K: Kernel>(token: isa::Avx2, kernel: K) -> K::Output {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn run(token: isa::Avx2, search: &mut Search, budget: u32) -> Step {
-        search.run_on::<Avx2>(token, budget)
+    fn run<K: Kernel>(token: isa::Avx2, kernel: K) -> K::Output {
+        kernel.run::<Avx2>(token)
     }
     // SAFETY: the token is made only where detection found these features.
-    unsafe { run(token, search, budget) }
+    unsafe { run(token, kernel) }
 }
 
-/// Goes on with a search on AVX-512.
-pub(in crate::single) fn run_avx512(token: isa::Avx512, search: &mut Search, budget: u32) -> Step {
+/// Runs a kernel on AVX-512.
+pub(super) fn run_avx512<K: Kernel>(token: isa::Avx512, kernel: K) -> K::Output {
     #[target_feature(
         enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512bitalg,avx512vpopcntdq"
     )]
-    fn run(token: isa::Avx512, search: &mut Search, budget: u32) -> Step {
-        search.run_on::<Avx512>(token, budget)
+    fn run<K: Kernel>(token: isa::Avx512, kernel: K) -> K::Output {
+        kernel.run::<Avx512>(token)
     }
     // SAFETY: the token is made only where detection found these features.
-    unsafe { run(token, search, budget) }
+    unsafe { run(token, kernel) }
 }
 
 /// What both tokens prove.
-pub(in crate::single) trait HasAvx2: Copy {}
+pub(super) trait HasAvx2: Copy {}
 impl HasAvx2 for isa::Avx2 {}
 impl HasAvx2 for isa::Avx512 {}
 
@@ -91,8 +89,18 @@ impl<Token: HasAvx2> Vector for Register<Token> {
     }
 
     #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        lanes!(self, _mm256_xor_si256(self.lanes, other.lanes))
+    }
+
+    #[inline(always)]
     fn without(self, other: Self) -> Self {
         lanes!(self, _mm256_andnot_si256(other.lanes, self.lanes))
+    }
+
+    #[inline(always)]
+    fn select(self, other: Self, mask: Self) -> Self {
+        self.and(mask).or(other.without(mask))
     }
 
     #[inline(always)]
@@ -113,12 +121,17 @@ impl<Token: HasAvx2> Vector for Register<Token> {
 
     #[inline(always)]
     fn up<const BITS: i32>(self) -> Self {
-        lanes!(self, _mm256_slli_epi16::<BITS>(self.lanes))
+        lanes!(self, _mm256_slli_epi64::<BITS>(self.lanes))
     }
 
     #[inline(always)]
     fn down<const BITS: i32>(self) -> Self {
-        lanes!(self, _mm256_srli_epi16::<BITS>(self.lanes))
+        lanes!(self, _mm256_srli_epi64::<BITS>(self.lanes))
+    }
+
+    #[inline(always)]
+    fn repeat_columns(self) -> Self {
+        lanes!(self, _mm256_mullo_epi16(self.lanes, _mm256_set1_epi16(0b111)))
     }
 
     #[inline(always)]

@@ -1,12 +1,15 @@
-//! A call's deadline ends it, from inside a search, with the status of the contract.
+//! A call's deadline ends it, from inside a search, with the status of the contract, and whatever its client does.
 
 mod support;
 
-use sudoku_proto::v1::Outcome;
+use std::time::Duration;
+
+use sudoku_proto::v1::{Outcome, SolveRequest, SolveResponse};
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
-use sudoku_server::{Settings, in_process};
+use sudoku_server::{Drained, Load, Settings, in_process};
 use support::{
-    PUZZLE, Server, endless, endless_message, error_info, message, outcomes, patient, solve, soon, until,
+    PUZZLE, Server, endless, endless_message, error_info, message, outcomes, patient, solve, soon, start_unread,
+    until,
 };
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -106,4 +109,48 @@ async fn the_threads_stop_though_nobody_reads() {
         load.busy_threads == 0 && load.waiting == 0 && load.streams == 0
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_send_is_over_too() {
+    let server = Server::start(Settings::default()).await;
+    let mut answers = start_unread(&server, Some("500m")).await;
+    until("nothing is left of it", || server.service.load() == Load::default()).await;
+
+    // Whoever reads after all is told, after what was on its way.
+    let status = loop {
+        match soon(answers.message()).await {
+            Ok(answer) => assert_eq!(answer.unwrap().results.len(), 2_000),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(error_info(&status).reason, "DEADLINE");
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_send_and_is_over_does_not_hold_up_a_drain() {
+    let server = Server::start(Settings::default()).await;
+    let _unread = start_unread(&server, Some("500m")).await;
+    server.drain();
+    assert_eq!(server.ended().await, Drained::Finished);
+}
+
+#[tokio::test]
+async fn a_request_that_does_not_come() {
+    let settings = Settings {
+        request_deadline: Duration::from_millis(20),
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    // A client that speaks of a stream, to leave the one message out that the method waits for.
+    let mut client = tonic::client::Grpc::new(server.channel().await);
+    client.ready().await.unwrap();
+    let codec: tonic_prost::ProstCodec<SolveRequest, SolveResponse> = tonic_prost::ProstCodec::default();
+    let path = tonic::codegen::http::uri::PathAndQuery::from_static("/sudoku.v1.SudokuService/Solve");
+    let call = client.client_streaming(Request::new(tokio_stream::pending()), path, codec);
+    let status = soon(call).await.unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(error_info(&status).reason, "DEADLINE");
+    assert!(status.message().contains("20ms"), "{status:?}");
 }

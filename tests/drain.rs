@@ -5,9 +5,9 @@ mod support;
 use std::time::Duration;
 
 use sudoku_proto::v1::{GetServerInfoRequest, Outcome, SolveManyRequest, SolveRequest};
-use sudoku_server::{Drained, Settings};
+use sudoku_server::{Drained, Load, Settings};
 use support::{
-    EMPTY, PUZZLE, Server, endless, error_info, message, outcomes, patient, solve, soon, until,
+    EMPTY, PUZZLE, Server, endless, error_info, message, outcomes, patient, solve, soon, start_unread, until,
     with_time_limit,
 };
 use tokio_stream::StreamExt;
@@ -130,4 +130,18 @@ async fn the_deadline_ends_what_still_runs() {
     assert_eq!(server.ended().await, Drained::CutOff);
     soon(call).await.unwrap().unwrap_err();
     until("the search is gone", || service.load().solves == 0).await;
+}
+
+#[tokio::test]
+async fn the_deadline_ends_streams_that_cannot_send() {
+    let settings = Settings {
+        drain_deadline: Duration::from_millis(50),
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let _unread = start_unread(&server, None).await;
+    server.drain();
+    let service = server.service.clone();
+    assert_eq!(server.ended().await, Drained::CutOff);
+    until("nothing is left of it", || service.load() == Load::default()).await;
 }

@@ -75,6 +75,16 @@ pub struct Args {
     #[arg(long, env = "SUDOKU_MAX_CONNECTIONS", value_name = "N", default_value_t = Settings::default().max_connections)]
     max_connections: usize,
 
+    /// How long the message of a Solve call may take to arrive, as in 30s or 500ms
+    #[arg(
+        long,
+        env = "SUDOKU_REQUEST_DEADLINE",
+        value_name = "TIME",
+        default_value = "30s",
+        value_parser = humantime::parse_duration
+    )]
+    request_deadline: Duration,
+
     /// How long to wait for running calls on SIGTERM, as in 25s or 500ms
     #[arg(
         long,
@@ -155,6 +165,7 @@ impl Args {
             messages_per_stream: self.messages_per_stream,
             shared_messages: self.shared_messages,
             max_connections: self.max_connections,
+            request_deadline: self.request_deadline,
             drain_deadline: self.drain_deadline,
         }
     }

@@ -21,6 +21,8 @@ pub(crate) enum Error {
     MessageTooLarge { limit: u32 },
     #[error("the call's deadline passed")]
     Deadline,
+    #[error("the request was not complete within {patience:?}")]
+    Late { patience: Duration },
     #[error("the server has as much work as it takes at once; try again, best on another server")]
     Overloaded,
     #[error("the server is shutting down; use another one")]
@@ -76,7 +78,7 @@ impl Error {
             Self::OptionOutOfRange { .. } => (Code::InvalidArgument, "OPTION_OUT_OF_RANGE"),
             Self::TooManyPuzzles { .. } => (Code::ResourceExhausted, "TOO_MANY_PUZZLES"),
             Self::MessageTooLarge { .. } => (Code::ResourceExhausted, "MESSAGE_TOO_LARGE"),
-            Self::Deadline => (Code::DeadlineExceeded, "DEADLINE"),
+            Self::Deadline | Self::Late { .. } => (Code::DeadlineExceeded, "DEADLINE"),
             Self::Overloaded => (Code::ResourceExhausted, "OVERLOADED"),
             Self::Draining => (Code::Unavailable, "DRAINING"),
             // gRPC servers in other languages answer bytes that are no message with INTERNAL too.
@@ -95,6 +97,7 @@ impl Error {
             }
             Self::OptionOutOfRange { .. }
             | Self::Deadline
+            | Self::Late { .. }
             | Self::Overloaded
             | Self::Draining
             | Self::Malformed(_)
@@ -129,6 +132,7 @@ impl Failure {
             Error::TooManyPuzzles { .. }
             | Error::MessageTooLarge { .. }
             | Error::Deadline
+            | Error::Late { .. }
             | Error::Draining
             | Error::Malformed(_)
             | Error::Internal => {}
@@ -229,6 +233,13 @@ mod tests {
     #[test]
     fn the_end_of_calls() {
         check(Error::Deadline, Code::DeadlineExceeded, "DEADLINE", &[]);
+        let patience = Duration::from_secs(30);
+        check(
+            Error::Late { patience },
+            Code::DeadlineExceeded,
+            "DEADLINE",
+            &[],
+        );
         check(Error::Draining, Code::Unavailable, "DRAINING", &[]);
         check(Error::Internal, Code::Internal, "INTERNAL", &[]);
         check(Error::malformed("what"), Code::Internal, "INTERNAL", &[]);

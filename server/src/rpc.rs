@@ -1,8 +1,8 @@
 //! The service as HTTP requests reach it, whether over a socket or from within the process.
 //!
 //! tonic decides some things before a handler runs, and differently from the contract. They are put right here: the size
-//! limits differ between methods and have their own error, deadlines bound a call from its first byte, and a panic fails
-//! the call and nothing else.
+//! limits differ between methods and have their own error, deadlines bound a call from its first byte to its last, and a
+//! panic fails the call and nothing else.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -11,17 +11,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{Request, Response};
-use http_body::{Frame, SizeHint};
 use sudoku_proto::v1::sudoku_service_server::{SERVICE_NAME, SudokuServiceServer};
-use tokio_util::task::task_tracker::TaskTrackerToken;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding;
 use tonic::server::NamedService;
 
+use crate::body;
 use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::panics;
@@ -43,6 +41,14 @@ struct Method {
     service: Arc<Service>,
     server: SudokuServiceServer<Service>,
     limit: u32,
+    shape: Shape,
+}
+
+/// Whether a method takes a message and gives one, or streams of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Unary,
+    Streaming,
 }
 
 type Reply = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -74,18 +80,19 @@ impl Service {
     /// The tower service that answers calls with this service.
     pub fn rpc(&self) -> Rpc {
         let service = Arc::new(self.clone());
-        let method = |limit: u32| Method {
+        let method = |shape, limit: u32| Method {
             service: Arc::clone(&service),
             server: SudokuServiceServer::from_arc(Arc::clone(&service))
                 .accept_compressed(CompressionEncoding::Gzip)
                 .send_compressed(CompressionEncoding::Gzip)
                 .max_decoding_message_size(limit as usize),
             limit,
+            shape,
         };
         let limits = &self.settings.limits;
         Rpc {
-            unary: method(limits.max_solve_bytes),
-            solve_many: method(limits.max_message_bytes),
+            unary: method(Shape::Unary, limits.max_solve_bytes),
+            solve_many: method(Shape::Streaming, limits.max_message_bytes),
         }
     }
 }
@@ -123,6 +130,10 @@ impl Method {
         let token = self.service.enter()?;
         compress_as_asked(&mut request);
         let deadline = Deadline::read(request.headers()).map_err(|problem| Error::malformed(&problem))?;
+        if self.shape == Shape::Unary {
+            let patience = self.service.settings.request_deadline;
+            request = request.map(|body| body::arriving(body, patience));
+        }
         let response = match deadline {
             Some(deadline) => {
                 request.extensions_mut().insert(deadline);
@@ -133,7 +144,14 @@ impl Method {
             }
             None => self.call(request).await?,
         };
-        Ok(response.map(|body| Body::new(Counted { body, _token: token })))
+        let response = response.map(|body| body::counted(body, token));
+        Ok(match deadline {
+            // An answer in one piece holds nothing but itself.
+            Some(deadline) if self.shape == Shape::Streaming => {
+                response.map(|body| body::ending(body, deadline.0))
+            }
+            _ => response,
+        })
     }
 
     async fn call(&mut self, request: Request<Body>) -> Result<Response<Body>, Error> {
@@ -155,33 +173,6 @@ impl Method {
             Some(error) => Err(error),
             None => Ok(response),
         }
-    }
-}
-
-/// The body of an answer, with which its call ends: a drain waits until it is sent or given up.
-#[derive(Debug)]
-struct Counted {
-    body: Body,
-    _token: TaskTrackerToken,
-}
-
-impl http_body::Body for Counted {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

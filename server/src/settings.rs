@@ -59,6 +59,9 @@ pub struct Settings {
     pub shared_messages: usize,
     /// Connections open at once, 1 or more; further ones wait to be accepted. Default 1,024.
     pub max_connections: usize,
+    /// How long the message of a unary call may take to arrive, above 0 and at most a day. A call whose message is late
+    /// fails with DEADLINE_EXCEEDED. Default 30 s.
+    pub request_deadline: Duration,
     /// How long a shutdown waits for calls that run before it ends them. Default 25 s, which fits within the 30 s that
     /// Kubernetes waits.
     pub drain_deadline: Duration,
@@ -74,6 +77,7 @@ impl Default for Settings {
             messages_per_stream: 32,
             shared_messages: 256,
             max_connections: 1_024,
+            request_deadline: Duration::from_secs(30),
             drain_deadline: Duration::from_secs(25),
         }
     }
@@ -99,6 +103,7 @@ const MOST_THREADS: usize = 1_024;
 /// Below this no message has room for a puzzle with its options.
 const LEAST_BYTES: u32 = 128;
 
+const LEAST_TIME: Duration = Duration::from_nanos(1);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Settings {
@@ -115,6 +120,7 @@ impl Settings {
         within("messages_per_stream", self.messages_per_stream, 1, MOST_AT_ONCE)?;
         within("shared_messages", self.shared_messages, 0, MOST_AT_ONCE)?;
         within("max_connections", self.max_connections, 1, MOST_AT_ONCE)?;
+        within("request_deadline", self.request_deadline, LEAST_TIME, DAY)?;
         within("drain_deadline", self.drain_deadline, Duration::ZERO, DAY)
     }
 }
@@ -130,12 +136,11 @@ impl Limits {
         within("max_message_bytes", self.max_message_bytes, LEAST_BYTES, u32::MAX)?;
         within("max_solve_bytes", self.max_solve_bytes, LEAST_BYTES, u32::MAX)?;
         within("max_solution_limit", self.max_solution_limit, 2, u32::MAX)?;
-        let least = Duration::from_nanos(1);
-        within("max_time_limit", self.max_time_limit, least, DAY)?;
+        within("max_time_limit", self.max_time_limit, LEAST_TIME, DAY)?;
         within(
             "default_time_limit",
             self.default_time_limit,
-            least,
+            LEAST_TIME,
             self.max_time_limit,
         )
     }
@@ -180,6 +185,7 @@ mod tests {
         refused("messages_per_stream", |s| s.messages_per_stream = 0);
         refused("shared_messages", |s| s.shared_messages = usize::MAX);
         refused("max_connections", |s| s.max_connections = 0);
+        refused("request_deadline", |s| s.request_deadline = Duration::ZERO);
         refused("drain_deadline", |s| s.drain_deadline = Duration::MAX);
         refused("max_puzzles_per_message", |s| {
             s.limits.max_puzzles_per_message = 0

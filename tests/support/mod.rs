@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
-use sudoku_proto::v1::{SolveManyRequest, SolveOptions, SolveRequest, SolveResult};
+use sudoku_proto::v1::{SolveManyRequest, SolveManyResponse, SolveOptions, SolveRequest, SolveResult};
 use sudoku_server::{Drained, Limits, Service, Settings, serve};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tonic::Status;
+use tonic::metadata::MetadataValue;
 use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status, Streaming};
 use tonic_types::{ErrorInfo, StatusExt};
 
 pub const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
@@ -134,6 +135,28 @@ pub fn endless_message() -> SolveManyRequest {
         puzzles: vec![EMPTY.into()],
         options: Some(count_all()),
     }
+}
+
+/// Opens a stream that sends without end and reads nothing, and waits until the server cannot send either.
+pub async fn start_unread(server: &Server, timeout: Option<&'static str>) -> Streaming<SolveManyResponse> {
+    let endpoint = Endpoint::from_shared(format!("http://{}", server.address)).unwrap();
+    let channel = endpoint.initial_stream_window_size(1_024).connect().await.unwrap();
+    let messages = tokio_stream::iter(std::iter::repeat_with(|| message(vec![PUZZLE; 2_000])));
+    let mut request = Request::new(messages);
+    if let Some(timeout) = timeout {
+        request
+            .metadata_mut()
+            .insert("grpc-timeout", MetadataValue::from_static(timeout));
+    }
+    let mut client = SudokuServiceClient::new(channel);
+    let answers = soon(client.solve_many(request)).await.unwrap().into_inner();
+    until("answers wait", || {
+        let load = server.service.load();
+        // It may be over already where the machine is slow.
+        load.streams == 0 || (load.messages > 1 && load.busy_threads == 0 && load.waiting == 0)
+    })
+    .await;
+    answers
 }
 
 pub fn outcomes(results: &[SolveResult]) -> Vec<sudoku_proto::v1::Outcome> {

@@ -10,6 +10,10 @@ use crate::options::Options;
 /// within its first.
 const SLICE: Duration = Duration::from_micros(40);
 
+/// The most that one slice counts as. One that takes longer than this did not run all the time: the operating system gave
+/// the core to somebody else in the middle.
+const MOST_OF_A_SLICE: Duration = Duration::from_millis(1);
+
 /// The steps of the first slice, before the search's pace is known: a step takes a third of a microsecond to ten.
 const FIRST_BUDGET: u32 = 32;
 
@@ -41,12 +45,24 @@ pub(crate) struct Attempt {
     puzzle: Grid,
     options: Options,
     search: Search,
-    /// When the first step was made.
-    started: Option<Instant>,
+    spent: Spent,
     /// The steps that take about a slice.
     budget: u32,
     solutions: Vec<Solution>,
     count: u32,
+}
+
+/// The time that a search has run, from its first step: what its time limit bounds. The time between its slices, when it
+/// waits for its next turn, does not count, and a machine with too much to do makes no puzzle undecided that is not hard.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spent {
+    total: Duration,
+}
+
+impl Spent {
+    fn add(&mut self, slice: Duration) {
+        self.total += slice.min(MOST_OF_A_SLICE);
+    }
 }
 
 /// Why a search stopped.
@@ -62,7 +78,7 @@ impl Attempt {
             puzzle: *puzzle,
             options,
             search: Search::new(puzzle),
-            started: None,
+            spent: Spent::default(),
             budget: FIRST_BUDGET,
             solutions: Vec::new(),
             count: 0,
@@ -73,7 +89,7 @@ impl Attempt {
     pub fn restart(&mut self, puzzle: &Grid) {
         self.puzzle = *puzzle;
         self.search.restart(puzzle);
-        self.started = None;
+        self.spent = Spent::default();
         self.solutions.clear();
         self.count = 0;
     }
@@ -81,7 +97,6 @@ impl Attempt {
     /// Goes on for a slice, and gives the answer once there is one. The time limit is looked at between slices.
     pub fn slice(&mut self) -> Option<Answer> {
         let begin = Instant::now();
-        let started = *self.started.get_or_insert(begin);
         let mut at = begin;
         loop {
             let step = self.search.run(self.budget);
@@ -96,10 +111,12 @@ impl Attempt {
                 Step::Paused => {}
             }
             let now = Instant::now();
+            let took = now - at;
             if step == Step::Paused {
-                self.set_pace(now - at);
+                self.set_pace(took);
             }
-            if now - started >= self.options.time_limit {
+            self.spent.add(took);
+            if self.spent.total >= self.options.time_limit {
                 return Some(self.answer(Stop::TimeLimit));
             }
             if step == Step::Paused || now - begin >= SLICE {
@@ -208,6 +225,23 @@ mod tests {
         let answer = run(&mut Attempt::new(&Grid::EMPTY, options));
         assert_eq!(answer.outcome, Outcome::Undecided);
         assert_eq!(answer.solutions.len(), answer.count as usize);
+    }
+
+    #[test]
+    fn the_time_of_slices_adds_up() {
+        let mut spent = Spent::default();
+        for _ in 0..1_000 {
+            spent.add(SLICE);
+        }
+        assert_eq!(spent.total, 1_000 * SLICE);
+    }
+
+    #[test]
+    fn a_slice_that_lost_its_core_hardly_counts() {
+        let mut spent = Spent::default();
+        spent.add(Duration::from_secs(3_600));
+        spent.add(SLICE);
+        assert_eq!(spent.total, MOST_OF_A_SLICE + SLICE);
     }
 
     #[test]

@@ -4,12 +4,12 @@ mod support;
 
 use std::time::Duration;
 
-use sudoku_proto::v1::{Outcome, SolveRequest, SolveResponse};
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use sudoku_proto::v1::{Outcome, SolveRequest, SolveResponse};
 use sudoku_server::{Drained, Load, Settings, in_process};
 use support::{
-    PUZZLE, Server, endless, endless_message, error_info, message, outcomes, patient, solve, soon, start_unread,
-    until,
+    PUZZLE, Server, endless, endless_message, error_info, message, outcomes, patient, solve, soon,
+    start_unread, until,
 };
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -115,7 +115,10 @@ async fn the_threads_stop_though_nobody_reads() {
 async fn a_stream_that_cannot_send_is_over_too() {
     let server = Server::start(Settings::default()).await;
     let mut answers = start_unread(&server, Some("500m")).await;
-    until("nothing is left of it", || server.service.load() == Load::default()).await;
+    until("nothing is left of it", || {
+        server.service.load() == Load::default()
+    })
+    .await;
 
     // Whoever reads after all is told, after what was on its way.
     let status = loop {

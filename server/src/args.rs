@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::Parser;
+use sudoku_engine::Isa;
 use sudoku_server::{Limits, Settings};
 
 const AFTER_HELP: &str = "\
@@ -44,6 +45,10 @@ pub struct Args {
     /// Threads that solve SolveMany messages [default: one for each core]
     #[arg(long, env = "SUDOKU_THREADS", value_name = "N")]
     threads: Option<NonZeroUsize>,
+
+    /// The instructions to solve with: portable, avx2, avx2-no-pext or avx512 [default: the best that the processor has]
+    #[arg(long, env = "SUDOKU_SIMD", value_name = "NAME", value_parser = Isa::named)]
+    simd: Option<Isa>,
 
     /// Solve calls solved at once; further ones are refused as overloaded
     #[arg(long, env = "SUDOKU_MAX_SOLVES", value_name = "N", default_value_t = Settings::default().max_solves)]
@@ -160,6 +165,7 @@ impl Args {
                 max_time_limit: self.max_time_limit,
             },
             threads: self.threads.unwrap_or(Settings::default().threads),
+            isa: self.simd.unwrap_or(Settings::default().isa),
             max_solves: self.max_solves,
             max_streams: self.max_streams,
             messages_per_stream: self.messages_per_stream,

@@ -234,12 +234,7 @@ mod tests {
     fn the_end_of_calls() {
         check(Error::Deadline, Code::DeadlineExceeded, "DEADLINE", &[]);
         let patience = Duration::from_secs(30);
-        check(
-            Error::Late { patience },
-            Code::DeadlineExceeded,
-            "DEADLINE",
-            &[],
-        );
+        check(Error::Late { patience }, Code::DeadlineExceeded, "DEADLINE", &[]);
         check(Error::Draining, Code::Unavailable, "DRAINING", &[]);
         check(Error::Internal, Code::Internal, "INTERNAL", &[]);
         check(Error::malformed("what"), Code::Internal, "INTERNAL", &[]);

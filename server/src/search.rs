@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sudoku_engine::{Conflict, Grid, Search, Solution, Step, conflicts};
+use sudoku_engine::{Conflict, Grid, Isa, Search, Solution, Step, conflicts};
 
 use crate::options::Options;
 
@@ -73,11 +73,11 @@ enum Stop {
 }
 
 impl Attempt {
-    pub fn new(puzzle: &Grid, options: Options) -> Self {
+    pub fn new(puzzle: &Grid, options: Options, isa: Isa) -> Self {
         Self {
             puzzle: *puzzle,
             options,
-            search: Search::new(puzzle),
+            search: Search::with_isa(puzzle, isa),
             spent: Spent::default(),
             budget: FIRST_BUDGET,
             solutions: Vec::new(),
@@ -178,6 +178,10 @@ mod tests {
         }
     }
 
+    fn attempt(puzzle: &Grid, options: Options) -> Attempt {
+        Attempt::new(puzzle, options, Isa::detect())
+    }
+
     fn run(attempt: &mut Attempt) -> Answer {
         loop {
             if let Some(answer) = attempt.slice() {
@@ -189,7 +193,7 @@ mod tests {
     #[track_caller]
     fn check(puzzle: &str, solution_limit: u32, outcome: Outcome, count: u32) -> Answer {
         let puzzle = Grid::from_line(puzzle).unwrap();
-        let answer = run(&mut Attempt::new(&puzzle, options(solution_limit)));
+        let answer = run(&mut attempt(&puzzle, options(solution_limit)));
         assert_eq!((answer.outcome, answer.count), (outcome, count));
         assert_eq!(answer.solutions.len(), count as usize);
         answer
@@ -222,7 +226,7 @@ mod tests {
             time_limit: Duration::from_nanos(1),
             ..options(u32::MAX)
         };
-        let answer = run(&mut Attempt::new(&Grid::EMPTY, options));
+        let answer = run(&mut attempt(&Grid::EMPTY, options));
         assert_eq!(answer.outcome, Outcome::Undecided);
         assert_eq!(answer.solutions.len(), answer.count as usize);
     }
@@ -247,17 +251,17 @@ mod tests {
     #[test]
     fn a_restart_leaves_nothing_behind() {
         let unique = Grid::from_line(UNIQUE).unwrap();
-        let mut attempt = Attempt::new(&Grid::EMPTY, options(1_000_000));
+        let mut attempt = attempt(&Grid::EMPTY, options(1_000_000));
         assert_eq!(attempt.slice(), None);
         attempt.restart(&unique);
         let answer = run(&mut attempt);
         assert_eq!((answer.outcome, answer.count), (Outcome::Unique, 1));
-        assert_eq!(answer, run(&mut Attempt::new(&unique, options(1_000_000))));
+        assert_eq!(answer, run(&mut self::attempt(&unique, options(1_000_000))));
     }
 
     #[test]
     fn the_pace_follows_the_time_that_steps_take() {
-        let mut attempt = Attempt::new(&Grid::EMPTY, options(2));
+        let mut attempt = attempt(&Grid::EMPTY, options(2));
         attempt.set_pace(Duration::from_nanos(1));
         assert_eq!(attempt.budget, 2 * FIRST_BUDGET);
         attempt.set_pace(2 * SLICE);

@@ -78,7 +78,7 @@ impl Service {
     pub fn new(settings: Settings) -> Result<Self, StartError> {
         settings.check()?;
         Ok(Self {
-            pool: Pool::new(settings.threads).map_err(StartError::Threads)?,
+            pool: Pool::new(settings.threads, settings.isa).map_err(StartError::Threads)?,
             solves: Arc::new(Semaphore::new(settings.max_solves)),
             streams: Arc::new(Semaphore::new(settings.max_streams)),
             shared_messages: Arc::new(Semaphore::new(settings.shared_messages)),
@@ -126,7 +126,7 @@ impl Service {
         let puzzle = Grid::from_line(&request.puzzle).map_err(Error::InvalidPuzzle)?;
         let options = Options::read(request.options.as_ref(), 1, &self.settings.limits)?;
         let _permit = permit(&self.solves)?;
-        let mut attempt = Attempt::new(&puzzle, options);
+        let mut attempt = Attempt::new(&puzzle, options, self.settings.isa);
         loop {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(Error::Deadline);

@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use std::thread;
 use std::time::Duration;
 
+use sudoku_engine::Isa;
+
 /// The limits of the contract: what a call may ask for. `GetServerInfo` tells most of them to clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -45,6 +47,9 @@ pub struct Settings {
     pub limits: Limits,
     /// The threads that solve `SolveMany` messages, 1 to 1,024. Default: one for each core that the process may use.
     pub threads: NonZeroUsize,
+    /// The instruction set that the engines run on. Default: the best that the processor has. The answers are the same on
+    /// each, but for which of several solutions come back.
+    pub isa: Isa,
     /// `Solve` calls being solved at once, 1 or more; one more is refused as overloaded. Easy puzzles come and go
     /// within one slice and hardly count. Default 512.
     pub max_solves: usize,
@@ -72,6 +77,7 @@ impl Default for Settings {
         Self {
             limits: Limits::default(),
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            isa: Isa::detect(),
             max_solves: 512,
             max_streams: 512,
             messages_per_stream: 32,

@@ -262,6 +262,33 @@ fn wrong_usage() {
     assert!(text.contains("RUST_LOG"), "{text}");
 }
 
+#[tokio::test]
+async fn the_instructions_to_solve_with() {
+    for name in ["portable", "avx2", "avx2-no-pext", "avx512", "mmx"] {
+        let arguments = ["--listen", "127.0.0.1:0"];
+        if let Err(problem) = sudoku_engine::Isa::named(name) {
+            for command in [
+                command().args(arguments).env("SUDOKU_SIMD", name),
+                command().args(arguments).args(["--simd", name]),
+            ] {
+                let text = refused(command);
+                assert!(text.contains(&problem.to_string()), "{text}");
+            }
+            continue;
+        }
+        let server = Server::spawn(command().args(arguments).env("SUDOKU_SIMD", name));
+        let result = server
+            .client()
+            .await
+            .solve(solve(PUZZLE))
+            .await
+            .unwrap()
+            .into_inner()
+            .result;
+        assert_eq!(result.unwrap().outcome(), Outcome::Unique);
+    }
+}
+
 #[test]
 fn help_and_version() {
     let help = command().arg("--help").output().unwrap();
@@ -269,6 +296,7 @@ fn help_and_version() {
     let text = String::from_utf8(help.stdout).unwrap();
     for part in [
         "SUDOKU_LISTEN",
+        "SUDOKU_SIMD",
         "RUST_LOG",
         "Examples:",
         "Exit status:",

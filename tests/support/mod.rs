@@ -140,7 +140,11 @@ pub fn endless_message() -> SolveManyRequest {
 /// Opens a stream that sends without end and reads nothing, and waits until the server cannot send either.
 pub async fn start_unread(server: &Server, timeout: Option<&'static str>) -> Streaming<SolveManyResponse> {
     let endpoint = Endpoint::from_shared(format!("http://{}", server.address)).unwrap();
-    let channel = endpoint.initial_stream_window_size(1_024).connect().await.unwrap();
+    let channel = endpoint
+        .initial_stream_window_size(1_024)
+        .connect()
+        .await
+        .unwrap();
     let messages = tokio_stream::iter(std::iter::repeat_with(|| message(vec![PUZZLE; 2_000])));
     let mut request = Request::new(messages);
     if let Some(timeout) = timeout {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use sudoku_client::{Error, SolveOptions};
+use sudoku_engine::Isa;
 use tokio_stream::Stream;
 
 use super::exit::Status;
@@ -61,6 +62,12 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Solve with these instructions: portable, avx2, avx2-no-pext or avx512 [default: the best that the processor has]
+    ///
+    /// The answers are the same, only slower or faster. A service at an endpoint picks its own.
+    #[arg(long, value_name = "NAME", env = "SUDOKU_SIMD", value_parser = Isa::named, hide_short_help = true)]
+    simd: Option<Isa>,
+
     /// Write nothing but answers and errors: no progress bar, no summary
     #[arg(short, long)]
     quiet: bool,
@@ -95,6 +102,7 @@ Exit status, the highest that applies:
 
 Environment:
   SUDOKU_ENDPOINT  the service, where --endpoint names none
+  SUDOKU_SIMD      the instructions to solve with, where --simd names none
   NO_COLOR         draw without colours on a terminal
   CLICOLOR_FORCE   draw with colours, even into a pipe";
 
@@ -103,6 +111,7 @@ Environment:
 struct Plan {
     sources: Vec<Source>,
     endpoint: Option<String>,
+    isa: Option<Isa>,
     options: SolveOptions,
     format: FormatChoice,
     output: Option<PathBuf>,
@@ -144,6 +153,7 @@ impl Plan {
         Ok(Self {
             sources,
             endpoint: args.endpoint.filter(|endpoint| !endpoint.is_empty()),
+            isa: args.simd,
             options: SolveOptions::new()
                 .solution_limit(args.limit)
                 .time_limit(args.time_limit),
@@ -230,7 +240,7 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
     let size = plan.size();
     let (puzzles, mut records, read) = feed::start(plan.sources);
     let endpoint = plan.endpoint.as_deref();
-    let mut outcomes = service::solve_many(endpoint, plan.options, puzzles)?;
+    let mut outcomes = service::solve_many(endpoint, plan.isa, plan.options, puzzles)?;
     if records.ahead(1).await == 0 {
         records.finish()?;
     }

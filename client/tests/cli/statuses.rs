@@ -1,6 +1,8 @@
 //! The exit status is the highest that applies.
 
-use crate::support::{CONFLICT, EMPTY, OTHER, SHORT, TWO, UNIQUE, UNSOLVABLE, answer, failure, lines, solve};
+use crate::support::{
+    CONFLICT, EMPTY, OTHER, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, UNSOLVABLE, answer, failure, lines, solve,
+};
 
 fn status(arguments: &[&str], input: &str) -> i32 {
     answer(solve().args(arguments).write_stdin(input)).1
@@ -38,6 +40,7 @@ fn wrong_usage_is_2() {
         &["--limit", "many", UNIQUE],
         &["--time-limit", "5", UNIQUE],
         &["--format", "xml", UNIQUE],
+        &["--simd", "mmx", UNIQUE],
         &["--endpoint", "not an endpoint", UNIQUE],
     ] {
         let (error, status) = failure(solve().args(arguments));
@@ -73,4 +76,25 @@ fn an_input_that_cannot_be_read_outranks_what_the_puzzles_are() {
         error.starts_with("sudoku-client: cannot read /no/such/file: "),
         "{error}"
     );
+}
+
+#[test]
+fn instructions_that_the_processor_lacks_are_2() {
+    for name in ["portable", "avx2", "avx2-no-pext", "avx512", "mmx"] {
+        let with = |run: fn(&mut assert_cmd::Command) -> (String, i32)| {
+            [
+                run(solve().args(["--simd", name, UNIQUE])),
+                run(solve().env("SUDOKU_SIMD", name).arg(UNIQUE)),
+            ]
+        };
+        match sudoku_engine::Isa::named(name) {
+            Ok(_) => assert_eq!(with(answer), [(); 2].map(|()| (lines(&[UNIQUE_SOLVED]), 0))),
+            Err(problem) => {
+                for (error, status) in with(failure) {
+                    assert_eq!(status, 2, "{error}");
+                    assert!(error.contains(&problem.to_string()), "{error}");
+                }
+            }
+        }
+    }
 }

@@ -37,13 +37,14 @@ pub const CONFLICT: &str =
 pub const SHORT: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..7";
 
 /// Variables that change what the command does.
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 8] = [
     "CLICOLOR",
     "CLICOLOR_FORCE",
     "COLORTERM",
     "COLUMNS",
     "NO_COLOR",
     "SUDOKU_ENDPOINT",
+    "SUDOKU_SIMD",
     "TERM",
 ];
 

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sudoku_engine::Grid;
+use sudoku_engine::{Grid, Isa};
 use tokio::sync::oneshot;
 
 use crate::options::Options;
@@ -27,6 +27,7 @@ use work::{Call, Work};
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     schedule: Arc<Schedule<Work>>,
+    isa: Isa,
     /// Closes the schedule when the last clone goes; the threads hold the schedule too.
     _closer: Arc<Closer>,
 }
@@ -68,10 +69,11 @@ impl Pool {
     /// # Errors
     ///
     /// The operating system's, if it refuses a thread.
-    pub fn new(threads: NonZeroUsize) -> io::Result<Self> {
+    pub fn new(threads: NonZeroUsize, isa: Isa) -> io::Result<Self> {
         let schedule = Arc::new(Schedule::new(threads));
         let pool = Self {
             schedule: Arc::clone(&schedule),
+            isa,
             _closer: Arc::new(Closer(Arc::clone(&schedule))),
         };
         for index in 0..threads.get() {
@@ -101,7 +103,7 @@ impl Pool {
 impl Lane {
     /// Hands in a message. The caller bounds how many are in the pool at once.
     pub fn submit(&self, puzzles: Vec<Grid>, options: Options) -> Ticket {
-        let (work, ticket) = work::message(&self.call, puzzles, options);
+        let (work, ticket) = work::message(&self.call, puzzles, options, self.pool.isa);
         self.pool.schedule.add(self.id, work);
         ticket
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use sudoku_engine::Grid;
+use sudoku_engine::{Grid, Isa};
 use tokio::sync::oneshot;
 
 use super::Ticket;
@@ -54,6 +54,7 @@ pub(super) struct Message {
     call: Arc<Call>,
     puzzles: Vec<Grid>,
     options: Options,
+    isa: Isa,
     answers: Mutex<Answers>,
 }
 
@@ -84,7 +85,12 @@ pub(super) enum Work {
 }
 
 /// The work on a new message, and the ticket for its answers.
-pub(super) fn message(call: &Arc<Call>, puzzles: Vec<Grid>, options: Options) -> (Vec<Work>, Ticket) {
+pub(super) fn message(
+    call: &Arc<Call>,
+    puzzles: Vec<Grid>,
+    options: Options,
+    isa: Isa,
+) -> (Vec<Work>, Ticket) {
     let (sender, ticket) = oneshot::channel();
     let count = puzzles.len();
     if count == 0 {
@@ -96,6 +102,7 @@ pub(super) fn message(call: &Arc<Call>, puzzles: Vec<Grid>, options: Options) ->
         call: Arc::clone(call),
         puzzles,
         options,
+        isa,
         answers: Mutex::new(Answers {
             list: vec![None; count],
             missing: count,
@@ -110,6 +117,10 @@ pub(super) fn message(call: &Arc<Call>, puzzles: Vec<Grid>, options: Options) ->
 }
 
 impl Message {
+    fn attempt(&self, index: usize) -> Attempt {
+        Attempt::new(&self.puzzles[index], self.options, self.isa)
+    }
+
     /// Takes in the answers from `start` on. The last one sends them all off.
     fn fill(&self, start: usize, answers: Vec<Option<Answer>>) {
         let mut all = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,7 +146,7 @@ impl Task for Work {
         match self {
             Self::Unit { message, range } => unit(message, range, rest),
             Self::Hard { message, index } => {
-                let attempt = Box::new(Attempt::new(&message.puzzles[index], message.options));
+                let attempt = Box::new(message.attempt(index));
                 search(message, index, attempt, rest);
             }
             Self::Search {
@@ -158,7 +169,7 @@ impl Task for Work {
 /// Looks at the puzzles of `range`, each for its first slices, until the turn is over.
 fn unit(message: Arc<Message>, range: Range<usize>, rest: &mut Vec<Work>) {
     let begin = Instant::now();
-    let mut attempt = Attempt::new(&message.puzzles[range.start], message.options);
+    let mut attempt = message.attempt(range.start);
     let mut answers = Vec::with_capacity(range.len());
     for index in range.clone() {
         if index > range.start {
@@ -241,6 +252,10 @@ mod tests {
             time_limit,
             omit_solutions: true,
         }
+    }
+
+    fn message(call: &Arc<Call>, puzzles: Vec<Grid>, options: Options) -> (Vec<Work>, Ticket) {
+        super::message(call, puzzles, options, Isa::detect())
     }
 
     /// Puzzles with no solution, found at once: answers that differ from those of hard ones.

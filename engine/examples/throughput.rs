@@ -1,8 +1,13 @@
 //! Times the engines on files of puzzles.
 //!
 //! ```text
-//! cargo run --release -p sudoku-engine --example throughput -- [--engine single|batch] [--limit N] [--repeat N] FILE...
+//! cargo run --release -p sudoku-engine --example throughput -- [--engine single|batch] [--limit N] [--repeat N]
+//!     [--message N] FILE...
 //! ```
+//!
+//! The batch engine gets the puzzles in messages of `--message`, 256 unless told, and is never without work until the
+//! file ends. With `--alone` it gets a message only once the one before is answered. What it leaves open, and any limit
+//! above 2, goes to the single engine.
 //!
 //! The puzzle is the first 81 characters of a line; lines that start with `#`, or are shorter, are skipped. For each file
 //! it prints one line, its columns separated by tabs: the file, the engine, the puzzles, the nanoseconds a puzzle, how
@@ -19,9 +24,17 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use sudoku_engine::{Grid, Isa, Search, Solution, Step};
+use sudoku_engine::batch::{Batch, Engine, Limit, Options as BatchOptions, Outcome};
+use sudoku_engine::{Grid, GridError, Isa, Search, Solution, Step};
 
-const USAGE: &str = "usage: throughput [--engine single|batch] [--limit N] [--repeat N] FILE...";
+const USAGE: &str =
+    "usage: throughput [--engine single|batch] [--limit N] [--repeat N] [--message N] [--alone] FILE...";
+
+/// How many messages the batch engine holds, unless each goes alone.
+const MESSAGES: usize = 16;
+
+/// How many sweeps it does at a time: a few tens of microseconds.
+const SLICE: u32 = 24;
 
 fn main() -> ExitCode {
     match run() {
@@ -58,15 +71,118 @@ fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The fastest of the passes over a file, and what each of them found.
+/// The fastest of the passes over a file, and what they found.
 fn time(options: &Options, isa: Isa, puzzles: &[&str]) -> anyhow::Result<(Duration, Tally)> {
     let (mut best, mut tally) = (Duration::MAX, Tally::default());
+    let mut stream = (options.engine == "batch" && options.limit <= 2).then(|| Stream::new(options, isa));
     for _ in 0..options.repeat {
         let start = Instant::now();
-        tally = solve_each(isa, options.limit, puzzles)?;
+        tally = match &mut stream {
+            Some(stream) => stream.run(puzzles, false)?,
+            None => solve_each(isa, options.limit, puzzles)?,
+        };
         best = best.min(start.elapsed());
     }
+    if let Some(stream) = &mut stream {
+        // The checksum takes longer than many puzzles, so it gets a pass of its own.
+        tally = stream.run(puzzles, true)?;
+    }
     Ok((best, tally))
+}
+
+/// The batch engine, with messages that go round.
+struct Stream {
+    engine: Engine,
+    /// Messages that are not in the engine.
+    idle: Vec<Batch>,
+    /// The puzzles of a message; the last may have fewer.
+    size: usize,
+    /// For what the engine leaves open.
+    search: Search,
+    limit: usize,
+}
+
+impl Stream {
+    fn new(options: &Options, isa: Isa) -> Self {
+        let limit = if options.limit == 1 {
+            Limit::One
+        } else {
+            Limit::Two
+        };
+        let of = BatchOptions {
+            limit,
+            ..BatchOptions::default()
+        };
+        let messages = if options.alone { 1 } else { MESSAGES };
+        Self {
+            engine: Engine::new(isa, messages),
+            idle: (0..messages).map(|_| Batch::new(0, Vec::new(), of)).collect(),
+            size: options.message,
+            search: Search::with_isa(&Grid::EMPTY, isa),
+            limit: options.limit,
+        }
+    }
+
+    /// One pass over the file, with the checksum or without.
+    fn run(&mut self, puzzles: &[&str], checksum: bool) -> anyhow::Result<Tally> {
+        let mut tally = Tally::default();
+        let mut messages = puzzles.chunks(self.size).zip(0..);
+        let mut in_flight = 0;
+        loop {
+            while let Some(mut message) = self.idle.pop() {
+                let Some((lines, key)) = messages.next() else {
+                    self.idle.push(message);
+                    break;
+                };
+                read(&mut message, key, lines).with_context(|| format!("message {}", key + 1))?;
+                ensure!(self.engine.submit(message).is_ok(), "the engine holds too little");
+                in_flight += 1;
+            }
+            if in_flight == 0 {
+                return Ok(tally);
+            }
+            self.engine.run(SLICE);
+            while let Some(message) = self.engine.finished() {
+                self.count(&message, checksum, &mut tally);
+                self.idle.push(message);
+                in_flight -= 1;
+            }
+        }
+    }
+
+    /// Counts the results of a message, and solves what the engine left open.
+    fn count(&mut self, message: &Batch, checksum: bool, tally: &mut Tally) {
+        for (index, puzzle) in message.puzzles().iter().enumerate() {
+            match message.outcome(index) {
+                Some(Outcome::Unsolvable) => tally.unsolvable += 1,
+                Some(Outcome::Multiple) => tally.multiple += 1,
+                Some(Outcome::Solved | Outcome::Unique) if checksum => {
+                    tally.add(1, message.solutions(index).next());
+                }
+                Some(Outcome::Solved | Outcome::Unique) => tally.unique += 1,
+                Some(Outcome::Open) | None => {
+                    self.search.restart(puzzle);
+                    let (found, first) = find(&mut self.search, self.limit);
+                    tally.add(found, first);
+                }
+            }
+        }
+    }
+}
+
+/// Fills a message with puzzles. The first line that is no puzzle is an error.
+fn read(message: &mut Batch, key: u64, lines: &[&str]) -> Result<(), GridError> {
+    let mut result = Ok(());
+    message.refill(
+        key,
+        lines.iter().map(|line| {
+            Grid::from_line(line).unwrap_or_else(|error| {
+                result = Err(error);
+                Grid::EMPTY
+            })
+        }),
+    );
+    result
 }
 
 /// One pass over a file, a puzzle at a time.
@@ -76,20 +192,26 @@ fn solve_each(isa: Isa, limit: usize, puzzles: &[&str]) -> anyhow::Result<Tally>
     for (line, puzzle) in puzzles.iter().enumerate() {
         let grid = Grid::from_line(puzzle).with_context(|| format!("puzzle {}", line + 1))?;
         search.restart(&grid);
-        let (mut found, mut first) = (0, None);
-        while found < limit {
-            match search.run(u32::MAX) {
-                Step::Solution(solution) => {
-                    found += 1;
-                    first.get_or_insert(solution);
-                }
-                Step::Done => break,
-                Step::Paused => {}
-            }
-        }
+        let (found, first) = find(&mut search, limit);
         tally.add(found, first);
     }
     Ok(tally)
+}
+
+/// Searches up to a limit: how many solutions there are, and the first.
+fn find(search: &mut Search, limit: usize) -> (usize, Option<Solution>) {
+    let (mut found, mut first) = (0, None);
+    while found < limit {
+        match search.run(u32::MAX) {
+            Step::Solution(solution) => {
+                found += 1;
+                first.get_or_insert(solution);
+            }
+            Step::Done => break,
+            Step::Paused => {}
+        }
+    }
+    (found, first)
 }
 
 /// What a pass found.
@@ -137,6 +259,8 @@ struct Options {
     engine: String,
     limit: usize,
     repeat: usize,
+    message: usize,
+    alone: bool,
     files: Vec<String>,
 }
 
@@ -146,6 +270,8 @@ impl Options {
             engine: "single".into(),
             limit: 2,
             repeat: 1,
+            message: 256,
+            alone: false,
             files: Vec::new(),
         };
         while let Some(arg) = args.next() {
@@ -156,6 +282,8 @@ impl Options {
             match arg.as_str() {
                 "--engine" => options.engine = value()?,
                 "--limit" => options.limit = positive(&arg, &value()?)?,
+                "--message" => options.message = positive(&arg, &value()?)?,
+                "--alone" => options.alone = true,
                 "--repeat" => options.repeat = positive(&arg, &value()?)?,
                 _ if arg.starts_with("--") => bail!("unknown option {arg}\n{USAGE}"),
                 _ => options.files.push(arg),

@@ -76,7 +76,7 @@ fn solve(isa: Isa, puzzles: &[Grid], sizes: &[usize], slice: u32, options: Optio
         rest = others;
     }
     let count = batches.len();
-    let mut engine = Engine::new(isa, count);
+    let mut engine = Engine::new(isa, count).starting_with(0);
     for batch in batches {
         engine.submit(batch).expect("there is room for all");
     }
@@ -228,6 +228,24 @@ fn a_full_engine_gives_the_batch_back() {
 }
 
 #[test]
+fn few_puzzles_alone_are_left_open_and_in_company_they_are_not() {
+    for isa in Isa::available() {
+        let easy = common::unique_cases()[0].puzzle;
+        let batch = |key, count| Batch::new(key, vec![easy; count], Options::default());
+        let mut engine = Engine::new(isa, 2);
+        engine.submit(batch(0, 5)).expect("there is room");
+        assert_eq!(engine.run(100), 0);
+        let alone = engine.finished().expect("it is given back at once");
+        assert_eq!(alone.open().count(), 5, "{isa}");
+        engine.submit(batch(0, 5)).expect("there is room");
+        engine.submit(batch(1, 250)).expect("there is room");
+        for batch in drain(&mut engine, 2, 64) {
+            assert_eq!(batch.open().count(), 0, "{isa}");
+        }
+    }
+}
+
+#[test]
 fn an_empty_batch_is_finished_at_once() {
     let mut engine = Engine::new(Isa::detect(), 1);
     engine
@@ -266,7 +284,7 @@ fn a_cancelled_batch_comes_back_and_frees_its_lanes() {
         ..Options::default()
     };
     for isa in Isa::available() {
-        let mut engine = Engine::new(isa, 3);
+        let mut engine = Engine::new(isa, 3).starting_with(0);
         let puzzles = evil();
         engine
             .submit(Batch::new(0, puzzles.repeat(20), endless))
@@ -308,7 +326,7 @@ fn evil_puzzles_delay_their_neighbours_by_a_bounded_number_of_sweeps() {
         .collect();
     let evil = evil();
     for isa in Isa::available() {
-        let mut engine = Engine::new(isa, 1024);
+        let mut engine = Engine::new(isa, 1024).starting_with(0);
         engine
             .submit(Batch::new(u64::MAX, evil.repeat(3), Options::default()))
             .expect("there is room");

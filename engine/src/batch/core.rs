@@ -6,8 +6,8 @@ use super::branch::{Branch, Choices};
 use super::exchange::{Exchange, PAGES, Plan};
 use super::intake::Intake;
 use super::lanes::{LANES, Lanes};
-use super::matching::Matching;
-use super::message::{Batch, Limit, Outcome};
+use super::message::{Batch, Limit, Options, Outcome};
+use super::moves::{MOVES, Matched, Matching, Move};
 use super::planes::{Page, Work};
 use super::sweep::{Status, Sweep};
 use super::transfer::{BitPlanes, Check, Decode, Encode, Gather};
@@ -22,6 +22,9 @@ const DECODE_THRESHOLD: u32 = 64;
 
 /// How many sweeps a round has.
 const ROUND: u32 = 3;
+
+/// In one round of so many the triad rule is applied: it costs as much as a sweep.
+const TRIADS_EVERY: u32 = 2;
 
 /// A puzzle in flight.
 #[derive(Clone, Copy, Default)]
@@ -69,6 +72,10 @@ pub(super) struct Core<S: Simd> {
     /// The slots not in use.
     free_slots: Vec<u16>,
     intake: Intake,
+    /// Counts the rounds.
+    round: u32,
+    /// How many puzzles are the least to start on with all lanes free.
+    least: usize,
 
     /// Puzzles decoded ahead, each for its lane, and their slots.
     new: Box<Page<S::Vector>>,
@@ -104,6 +111,8 @@ impl<S: Simd> Core<S> {
             slots: Box::new([Slot::default(); SLOTS]),
             free_slots: (0..SLOTS as u16).collect(),
             intake: Intake::new(),
+            round: 0,
+            least: 0,
             new: Page::new(simd),
             new_lanes: Lanes::NONE,
             new_slot: [0; LANES],
@@ -117,6 +126,7 @@ impl<S: Simd> Core<S> {
         }
     }
 
+    #[allow(clippy::result_large_err, reason = "what is refused goes back to its owner")]
     pub(super) fn submit(&mut self, batch: Batch) -> Result<(), Batch> {
         let Some(index) = self.batches.iter().position(Option::is_none) else {
             return Err(batch);
@@ -140,7 +150,15 @@ impl<S: Simd> Core<S> {
         self.active.is_empty() && self.new_lanes.is_empty() && self.queue.is_empty()
     }
 
+    /// Sets how many puzzles are the least to start on with all lanes free.
+    pub(super) fn set_least(&mut self, least: usize) {
+        self.least = least;
+    }
+
     pub(super) fn run(&mut self, sweeps: u32) -> u32 {
+        if self.is_too_little() {
+            self.leave_open();
+        }
         let mut done = 0;
         while done < sweeps {
             self.exchange();
@@ -148,11 +166,7 @@ impl<S: Simd> Core<S> {
                 break;
             }
             let count = ROUND.min(sweeps - done);
-            let status = self.simd.run(Sweep {
-                simd: self.simd,
-                work: &mut self.work,
-                count,
-            });
+            let status = self.sweep(count);
             self.settle(status);
             done += count;
         }
@@ -160,6 +174,36 @@ impl<S: Simd> Core<S> {
             self.flush();
         }
         done
+    }
+
+    /// Whether the lanes are free, and the puzzles that wait are not worth starting for.
+    fn is_too_little(&self) -> bool {
+        let waiting = || {
+            self.queue
+                .iter()
+                .filter_map(|&index| self.batches[usize::from(index)].as_ref())
+        };
+        self.active.is_empty()
+            && self.new_lanes.is_empty()
+            && waiting().all(Batch::is_untouched)
+            && waiting().map(|batch| batch.puzzles().len()).sum::<usize>() < self.least
+    }
+
+    /// Gives back all batches that wait, as they came.
+    fn leave_open(&mut self) {
+        while let Some(index) = self.queue.pop_front() {
+            self.finished.push_back(index);
+        }
+    }
+
+    fn sweep(&mut self, count: u32) -> Status<S::Vector> {
+        self.round = self.round.wrapping_add(1);
+        self.simd.run(Sweep {
+            simd: self.simd,
+            work: &mut self.work,
+            count,
+            triads: self.round.is_multiple_of(TRIADS_EVERY),
+        })
     }
 
     /// Looks at what the sweeps did to each lane.
@@ -182,37 +226,30 @@ impl<S: Simd> Core<S> {
         }
         let left = self.spent & !self.stored[0];
         self.spent &= !left;
-        self.active &= !left;
-        for lane in left.iter() {
-            self.leave(lane);
-        }
+        self.leave(left);
     }
 
     /// Counts the solutions in these lanes, and keeps those that are wanted for output.
     fn note_solutions(&mut self, solved: Lanes) {
-        if !(solved & self.output_lanes).is_empty() {
-            self.flush();
-        }
-        let mut wanted = Lanes::NONE;
+        let mut wanted = solved;
+        let mut targets = [Target::default(); LANES];
         for lane in solved.iter() {
-            let id = self.slot_of[lane];
-            let slot = &mut self.slots[usize::from(id)];
-            let Some(batch) = &self.batches[usize::from(slot.batch)] else {
-                continue;
-            };
+            let slot = &mut self.slots[usize::from(self.slot_of[lane])];
+            let batch = self.batches[usize::from(slot.batch)].as_ref();
+            let options = batch.map_or(Options::default(), Batch::options);
             if !self.active.contains(lane) {
-                continue; // The puzzle reached its limit in a lane before this one.
+                wanted.remove(lane); // The puzzle reached its limit in a lane before this one.
+                continue;
             }
-            let options = batch.options();
             slot.found += 1;
-            if !options.omit_solutions {
-                wanted.insert(lane);
-                self.output_of[lane] = Target {
-                    batch: slot.batch,
-                    puzzle: slot.puzzle,
-                    second: slot.found == 2,
-                };
+            if options.omit_solutions {
+                wanted.remove(lane);
             }
+            targets[lane] = Target {
+                batch: slot.batch,
+                second: slot.found == 2,
+                puzzle: slot.puzzle,
+            };
             match (options.limit, slot.found) {
                 (Limit::One, _) => self.finish(lane, Outcome::Solved),
                 (Limit::Two, 2) => self.finish(lane, Outcome::Multiple),
@@ -220,28 +257,62 @@ impl<S: Simd> Core<S> {
             }
         }
         if !wanted.is_empty() {
-            self.simd.run(Encode {
-                simd: self.simd,
-                work: &self.work,
-                planes: &mut self.output,
-                lanes: wanted,
-            });
-            self.output_lanes |= wanted;
+            self.write_down(wanted, &targets);
         }
     }
 
-    /// A lane has no state left to search, and was taken from its puzzle.
-    fn leave(&mut self, lane: usize) {
-        let id = self.slot_of[lane];
-        let slot = &mut self.slots[usize::from(id)];
-        slot.lanes -= 1;
-        if slot.lanes == 0 {
-            let outcome = if slot.found == 0 {
-                Outcome::Unsolvable
-            } else {
-                Outcome::Unique
+    /// Adds the solutions in these lanes to the output, wherever there is room.
+    fn write_down(&mut self, wanted: Lanes, targets: &[Target; LANES]) {
+        let mut matched = self.simd.run(Matching {
+            from: wanted,
+            into: !self.output_lanes,
+        });
+        if !matched.left.is_empty() {
+            self.flush();
+            matched = Matched {
+                moves: [Move::NONE; MOVES],
+                moving: 1,
+                left: Lanes::NONE,
             };
-            self.answer(id, outcome);
+            matched.moves[0].into = wanted;
+        }
+        for step in &matched.moves[..matched.moving] {
+            for lane in step.into.iter() {
+                self.output_of[lane] = targets[step.source(lane)];
+            }
+            self.output_lanes |= step.into;
+        }
+        self.simd.run(Encode {
+            simd: self.simd,
+            work: &self.work,
+            planes: &mut self.output,
+            moves: &matched.moves,
+            moving: matched.moving,
+        });
+    }
+
+    /// Takes lanes that have no state left to search from their puzzles, and answers the puzzles that have no other.
+    fn leave(&mut self, lanes: Lanes) {
+        self.active &= !lanes;
+        let (mut done, mut count) = ([0; LANES], 0);
+        for lane in lanes.iter() {
+            let id = self.slot_of[lane];
+            let slot = &mut self.slots[usize::from(id)];
+            slot.lanes -= 1;
+            // No branch, as it could not be predicted.
+            done[count % LANES] = id;
+            count += usize::from(slot.lanes == 0);
+        }
+        for &id in &done[..count] {
+            let unsolvable = self.slots[usize::from(id)].found == 0;
+            self.answer(
+                id,
+                if unsolvable {
+                    Outcome::Unsolvable
+                } else {
+                    Outcome::Unique
+                },
+            );
         }
     }
 
@@ -403,20 +474,33 @@ impl<S: Simd> Core<S> {
     /// Decodes puzzles for all lanes that have none waiting.
     fn take_puzzles(&mut self) {
         let wanting = !self.new_lanes;
-        let mut lanes = wanting.iter();
         let mut room = wanting.count() as usize;
+        // At most as many batches as there are lanes.
+        let (mut taken, mut runs) = ([(0, 0); LANES], 0);
         while room > 0
             && let Some(index) = self.queue.pop_front()
             && let Some(batch) = &mut self.batches[usize::from(index)]
         {
+            let range = batch.take(room);
+            room -= range.len();
+            taken[runs] = (index, range.start);
+            runs += 1;
+            if !batch.is_taken() {
+                self.queue.push_back(index);
+            }
+        }
+        let mut lanes = wanting.iter();
+        let (mut grids, mut count) = ([(0, Grid::EMPTY.cells()); LANES], 0);
+        for &(index, start) in &taken[..runs] {
+            let Some(batch) = &self.batches[usize::from(index)] else {
+                continue;
+            };
             let budget = batch.options().budget;
-            let taken = batch.take(room);
-            room -= taken.len();
-            for (puzzle, lane) in taken.zip(&mut lanes) {
+            let puzzles = batch.taken(start);
+            for ((grid, puzzle), lane) in puzzles.iter().zip(start as u32..).zip(&mut lanes) {
                 let Some(id) = self.free_slots.pop() else {
                     break;
                 };
-                let puzzle = puzzle as u32;
                 self.slots[usize::from(id)] = Slot {
                     batch: index,
                     lanes: 0,
@@ -425,26 +509,11 @@ impl<S: Simd> Core<S> {
                     found: 0,
                 };
                 self.new_slot[lane] = id;
-                self.new_lanes.insert(lane);
-            }
-            if !batch.is_taken() {
-                self.queue.push_back(index);
-            }
-        }
-        self.decode(self.new_lanes & wanting);
-    }
-
-    /// Turns the puzzles of these lanes into candidates.
-    fn decode(&mut self, lanes: Lanes) {
-        let mut grids = [(0, Grid::EMPTY.cells()); LANES];
-        let mut count = 0;
-        for lane in lanes.iter() {
-            let slot = &self.slots[usize::from(self.new_slot[lane])];
-            if let Some(batch) = &self.batches[usize::from(slot.batch)] {
-                grids[count] = (lane as u8, batch.puzzles()[slot.puzzle as usize].cells());
+                grids[count] = (lane as u8, grid.cells());
                 count += 1;
             }
         }
+        self.new_lanes |= wanting.lowest(count as u32);
         self.simd.run(Decode {
             simd: self.simd,
             grids: &grids[..count],

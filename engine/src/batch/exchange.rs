@@ -2,37 +2,9 @@
 
 use super::branch::{Choice, Choices};
 use super::lanes::Lanes;
+use super::moves::{MOVES, Move, turns};
 use super::planes::{Page, Work, columns_of, rows_of};
 use crate::arch::{Kernel, Simd, Vector};
-
-/// How many different moves of lanes a pass can make.
-pub(super) const MOVES: usize = 3;
-
-/// A move of lanes to others: a rotation of the words, then one inside each word.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Move {
-    /// By how many words: word `w` goes to word `(w + words) % 4`.
-    pub(super) words: usize,
-    /// By how many bits, 0 to 63 to the left, in each word of arrival.
-    pub(super) bits: [u8; 4],
-    /// The lanes of arrival that take what comes.
-    pub(super) into: Lanes,
-}
-
-impl Move {
-    pub(super) const NONE: Self = Self {
-        words: 0,
-        bits: [0; 4],
-        into: Lanes::NONE,
-    };
-
-    /// The lane from which `lane` is reached.
-    pub(super) fn source(&self, lane: usize) -> usize {
-        let (word, bit) = (lane / 64, lane % 64);
-        let from = (word + 4 - self.words) % 4;
-        64 * from + (bit + 64 - usize::from(self.bits[word])) % 64
-    }
-}
 
 /// Which lanes get a new state, and from where. No lane is in more than one set, but those that fork stay as their own
 /// first child.
@@ -77,15 +49,6 @@ pub(super) struct Exchange<'a, S: Simd> {
     pub(super) plan: &'a Plan,
 }
 
-/// A move as vectors.
-#[derive(Clone, Copy)]
-struct Turn<V> {
-    words: usize,
-    left: V,
-    right: V,
-    into: V,
-}
-
 impl<S: Simd> Kernel for Exchange<'_, S> {
     type Output = ();
 
@@ -93,11 +56,7 @@ impl<S: Simd> Kernel for Exchange<'_, S> {
     fn run(self) {
         let simd = self.simd;
         let plan = self.plan;
-        let turns = [
-            turn(simd, &plan.moves[0]),
-            turn(simd, &plan.moves[1]),
-            turn(simd, &plan.moves[2]),
-        ];
+        let turns = turns(simd, &plan.moves);
         let (store, storing) = used(simd, &plan.store);
         let (fetch, fetching) = used(simd, &plan.fetch);
         let (load, zero) = (simd.load(&plan.load.0), simd.zero());
@@ -106,10 +65,7 @@ impl<S: Simd> Kernel for Exchange<'_, S> {
                 let (mut cells, second) = fork(zero, self.work.page.boxes[b][d], self.choices.of(b, d));
                 for turn in &turns[..plan.moving.min(MOVES)] {
                     for i in 0..9 {
-                        let moved = second[i]
-                            .rotate_words(turn.words)
-                            .rotate_bits(turn.left, turn.right);
-                        cells[i] = S::Vector::select(turn.into, moved, cells[i]);
+                        cells[i] = turn.apply(second[i], cells[i]);
                     }
                 }
                 for &(page, lanes) in &store[..storing] {
@@ -135,19 +91,6 @@ impl<S: Simd> Kernel for Exchange<'_, S> {
                 self.work.columns[b][d] = columns_of(&cells);
             }
         }
-    }
-}
-
-#[inline(always)]
-fn turn<S: Simd>(simd: S, by: &Move) -> Turn<S::Vector> {
-    let [a, b, c, d] = by.bits;
-    let left = [u64::from(a), u64::from(b), u64::from(c), u64::from(d)];
-    let right = [64 - left[0], 64 - left[1], 64 - left[2], 64 - left[3]];
-    Turn {
-        words: by.words,
-        left: simd.load(&left),
-        right: simd.load(&right),
-        into: simd.load(&by.into.0),
     }
 }
 

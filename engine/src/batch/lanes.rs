@@ -22,6 +22,10 @@ impl Lanes {
         self.0[lane / 64] |= 1 << (lane % 64);
     }
 
+    pub(super) fn remove(&mut self, lane: usize) {
+        self.0[lane / 64] &= !(1 << (lane % 64));
+    }
+
     pub(super) fn contains(self, lane: usize) -> bool {
         self.0[lane / 64] >> (lane % 64) & 1 == 1
     }
@@ -65,15 +69,35 @@ impl Lanes {
     }
 
     /// The lanes, ascending.
-    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
-        self.0.into_iter().enumerate().flat_map(|(word, bits)| {
-            let mut bits = bits;
-            std::iter::from_fn(move || {
-                let lane = (bits != 0).then(|| 64 * word + bits.trailing_zeros() as usize);
-                bits &= bits.wrapping_sub(1);
-                lane
-            })
-        })
+    pub(super) fn iter(self) -> Iter {
+        Iter {
+            bits: self.0[0],
+            word: 0,
+            words: self.0,
+        }
+    }
+}
+
+/// The lanes of a set, ascending.
+pub(super) struct Iter {
+    /// What is left of the word at hand.
+    bits: u64,
+    word: usize,
+    words: [u64; 4],
+}
+
+impl Iterator for Iter {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        while self.bits == 0 {
+            self.word += 1;
+            self.bits = *self.words.get(self.word)?;
+        }
+        let bit = self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        Some(64 * self.word + bit)
     }
 }
 

@@ -24,14 +24,14 @@
 //! ```
 //!
 //! What is not for it, it leaves open, for [`crate::Search`] to solve from the start: puzzles that exceed the budget of
-//! their batch, and batches that come alone and are too small to be worth a sweep. [`Batch::open`] names them.
+//! their batch, and batches that come alone and are too small to be worth it ([`Engine::starting_with`]). [`Batch::open`] names them.
 //!
 //! `docs/engine.md` tells how it works; in short, a round is this, for all lanes at once:
 //!
 //! 1. A few sweeps of deduction (`sweep`, `triads`) until a lane is solved, contradicts itself or stalls.
 //! 2. Solved lanes are checked and written down (`transfer`).
 //! 3. A stalled lane forks on a choice (`branch`): it becomes the first child, and the second goes to a free lane
-//!    (`matching`) or into store. Lanes that have come to an end fetch a state out of store, or a new puzzle; all of
+//!    (`moves`) or into store. Lanes that have come to an end fetch a state out of store, or a new puzzle; all of
 //!    this is one pass over the planes (`exchange`).
 //!
 //! `core` keeps the books: which puzzle is in which lane, and what has to happen to it.
@@ -44,8 +44,8 @@ mod core;
 mod exchange;
 mod intake;
 mod lanes;
-mod matching;
 mod message;
+mod moves;
 mod planes;
 mod sweep;
 mod transfer;
@@ -103,7 +103,17 @@ impl Engine {
             #[cfg(all(feature = "simd", target_arch = "x86_64"))]
             Set::Avx512(token) => AnyCore::Avx512(Box::new(Core::new(token, capacity))),
         };
-        Self { isa, core }
+        Self { isa, core }.starting_with(break_even(isa))
+    }
+
+    /// The same engine, that starts on nothing less than `puzzles` puzzles when it has no other work: fewer are left
+    /// open, to be solved one by one.
+    ///
+    /// An engine comes with the number from which on it is the faster one on easy puzzles too; 0 makes it take all.
+    #[must_use]
+    pub fn starting_with(mut self, puzzles: usize) -> Self {
+        on_core!(&mut self.core, core => core.set_least(puzzles));
+        self
     }
 
     /// The instruction set it runs on.
@@ -117,6 +127,7 @@ impl Engine {
     /// # Errors
     ///
     /// The batch itself, if the engine holds as many as it can.
+    #[allow(clippy::result_large_err, reason = "what is refused goes back to its owner")]
     pub fn submit(&mut self, batch: Batch) -> Result<(), Batch> {
         on_core!(&mut self.core, core => core.submit(batch))
     }
@@ -142,6 +153,18 @@ impl Engine {
     /// Whether it has no work. Finished batches may still be in it.
     pub fn is_idle(&self) -> bool {
         on_core!(&self.core, core => core.is_idle())
+    }
+}
+
+/// How many puzzles at once it takes for a sweep of all lanes to be faster, a puzzle, than [`crate::Search`]. Measured on
+/// puzzles that are easy or typical, where it is the most; the figures are in `docs/performance.md`.
+fn break_even(isa: Isa) -> usize {
+    match isa.set() {
+        Set::Portable => 72,
+        #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+        Set::Avx2(_) | Set::Avx2NoPext(_) => 36,
+        #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+        Set::Avx512(_) => 28,
     }
 }
 

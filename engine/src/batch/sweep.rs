@@ -24,6 +24,8 @@ pub(super) struct Sweep<'a, S: Simd> {
     pub(super) simd: S,
     pub(super) work: &'a mut Work<S::Vector>,
     pub(super) count: u32,
+    /// Whether the last sweep applies the triad rule.
+    pub(super) triads: bool,
 }
 
 impl<S: Simd> Kernel for Sweep<'_, S> {
@@ -45,7 +47,9 @@ impl<S: Simd> Kernel for Sweep<'_, S> {
         status = nothing;
         for b in ORDER {
             visit::<_, true>(self.simd.zero(), self.work, b, &mut status);
-            triads::visit(self.simd, self.work, b, &mut status);
+            if self.triads {
+                triads::visit(self.simd, self.work, b, &mut status);
+            }
         }
         status
     }

@@ -17,6 +17,7 @@
 //! exchanging blocks of 32 x 32, of 16 x 16 and so on (H. S. Warren, Hacker's Delight, 7-3), which is its own inverse.
 
 use super::lanes::{LANES, Lanes};
+use super::moves::{MOVES, Move, turns};
 use super::planes::{Page, Work, cell_of};
 use crate::arch::{Kernel, Simd, Vector};
 
@@ -126,12 +127,14 @@ impl<S: Simd> Kernel for Check<'_, S> {
     }
 }
 
-/// Writes down the digits of solved lanes. Other lanes stay as they are.
+/// Writes down the digits of solved lanes, in other lanes of the planes. Those that none moves to stay as they are.
 pub(super) struct Encode<'a, S: Simd> {
     pub(super) simd: S,
     pub(super) work: &'a Work<S::Vector>,
     pub(super) planes: &'a mut BitPlanes<S::Vector>,
-    pub(super) lanes: Lanes,
+    pub(super) moves: &'a [Move; MOVES],
+    /// How many of the moves there are.
+    pub(super) moving: usize,
 }
 
 impl<S: Simd> Kernel for Encode<'_, S> {
@@ -139,13 +142,15 @@ impl<S: Simd> Kernel for Encode<'_, S> {
 
     #[inline(always)]
     fn run(self) {
-        let lanes = self.simd.load(&self.lanes.0);
+        let turns = turns(self.simd, self.moves);
         for b in 0..9 {
             for i in 0..9 {
                 let bits = encode_cell(self.work, b, i);
                 let planes = &mut self.planes[cell_of(b, i)];
-                for k in 0..4 {
-                    planes[k] = S::Vector::select(lanes, bits[k], planes[k]);
+                for turn in &turns[..self.moving.min(MOVES)] {
+                    for k in 0..4 {
+                        planes[k] = turn.apply(bits[k], planes[k]);
+                    }
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sudoku_engine::batch::{self, Batch, Limit, Options, Outcome};
 use sudoku_engine::{Grid, Isa, Search, Solution, Step};
 
 /// An engine on an instruction set.
@@ -16,7 +17,11 @@ pub struct Engine {
 type Solve = fn(Isa, &[Grid], usize) -> Vec<Vec<Solution>>;
 
 /// Every engine. A new one joins the suite by a line here.
-const ENGINES: [(&str, Solve); 1] = [("single", single)];
+const ENGINES: [(&str, Solve); 3] = [
+    ("single", single),
+    ("batch", batch),
+    ("batch, in messages of 100", batch_in_messages),
+];
 
 /// Every engine on every instruction set.
 pub fn engines() -> impl Iterator<Item = Engine> {
@@ -84,4 +89,44 @@ fn single(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
         found
     };
     puzzles.iter().map(&mut solve).collect()
+}
+
+fn batch(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
+    in_batches(isa, puzzles, puzzles.len().max(1), limit)
+}
+
+fn batch_in_messages(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
+    in_batches(isa, puzzles, 100, limit)
+}
+
+/// The batch engine in batches of a size, and the single engine for what it leaves open and for limits above 2.
+fn in_batches(isa: Isa, puzzles: &[Grid], size: usize, limit: usize) -> Vec<Vec<Solution>> {
+    let options = match limit {
+        1 => Options {
+            limit: Limit::One,
+            ..Options::default()
+        },
+        2 => Options::default(),
+        _ => return single(isa, puzzles, limit),
+    };
+    let count = puzzles.len().div_ceil(size);
+    let mut engine = batch::Engine::new(isa, count).starting_with(0);
+    for (puzzles, key) in puzzles.chunks(size).zip(0..) {
+        let batch = Batch::new(key, puzzles.to_vec(), options);
+        engine.submit(batch).expect("there is room for all");
+    }
+    let mut back = Vec::new();
+    while back.len() < count {
+        engine.run(64);
+        back.extend(std::iter::from_fn(|| engine.finished()));
+    }
+    back.sort_by_key(Batch::key);
+    let solutions = |batch: &Batch| -> Vec<Vec<Solution>> {
+        let of = |index| match batch.outcome(index) {
+            Some(Outcome::Open) => single(isa, &batch.puzzles()[index..=index], limit).remove(0),
+            _ => batch.solutions(index).collect(),
+        };
+        (0..batch.puzzles().len()).map(of).collect()
+    };
+    back.iter().flat_map(solutions).collect()
 }

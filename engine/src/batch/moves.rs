@@ -1,8 +1,80 @@
-//! Finding lanes for second children: moves of many lanes at once.
+//! Moves of many lanes at once, and how to find them.
+//!
+//! Any permutation of lanes would need an operation for each bit. A rotation of words, and then of the bits in each word,
+//! takes three operations for all lanes of a plane; a few of these, each applied to some of the lanes, bring nearly all
+//! lanes that have to move to one that is free.
 
-use super::exchange::{MOVES, Move};
 use super::lanes::Lanes;
-use crate::arch::Kernel;
+use crate::arch::{Kernel, Simd, Vector};
+
+/// How many different moves of lanes a pass can make.
+pub(super) const MOVES: usize = 3;
+
+/// A move of lanes to others: a rotation of the words, then one inside each word.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Move {
+    /// By how many words: word `w` goes to word `(w + words) % 4`.
+    pub(super) words: usize,
+    /// By how many bits, 0 to 63 to the left, in each word of arrival.
+    pub(super) bits: [u8; 4],
+    /// The lanes of arrival that take what comes.
+    pub(super) into: Lanes,
+}
+
+impl Move {
+    pub(super) const NONE: Self = Self {
+        words: 0,
+        bits: [0; 4],
+        into: Lanes::NONE,
+    };
+
+    /// The lane from which `lane` is reached.
+    pub(super) fn source(&self, lane: usize) -> usize {
+        let (word, bit) = (lane / 64, lane % 64);
+        let from = (word + 4 - self.words) % 4;
+        64 * from + (bit + 64 - usize::from(self.bits[word])) % 64
+    }
+}
+
+/// A move as vectors.
+#[derive(Clone, Copy)]
+pub(super) struct Turn<V> {
+    words: usize,
+    left: V,
+    right: V,
+    into: V,
+}
+
+impl<V: Vector> Turn<V> {
+    /// `to`, with what the move brings from `from`.
+    #[inline(always)]
+    pub(super) fn apply(&self, from: V, to: V) -> V {
+        let moved = from.rotate_words(self.words).rotate_bits(self.left, self.right);
+        V::select(self.into, moved, to)
+    }
+}
+
+#[inline(always)]
+pub(super) fn turns<S: Simd>(simd: S, moves: &[Move; MOVES]) -> [Turn<S::Vector>; MOVES] {
+    [
+        turn(simd, &moves[0]),
+        turn(simd, &moves[1]),
+        turn(simd, &moves[2]),
+    ]
+}
+
+#[inline(always)]
+fn turn<S: Simd>(simd: S, by: &Move) -> Turn<S::Vector> {
+    let [a, b, c, d] = by.bits;
+    let left = [u64::from(a), u64::from(b), u64::from(c), u64::from(d)];
+    let right = [64 - left[0], 64 - left[1], 64 - left[2], 64 - left[3]];
+    Turn {
+        words: by.words,
+        left: simd.load(&left),
+        right: simd.load(&right),
+        into: simd.load(&by.into.0),
+    }
+}
 
 /// Moves that bring lanes of `from` into lanes of `into`, each lane once: up to [`MOVES`] of them, found greedily, the
 /// one that moves most first.

@@ -160,11 +160,11 @@ impl Engine {
 /// puzzles that are easy or typical, where it is the most; the figures are in `docs/performance.md`.
 fn break_even(isa: Isa) -> usize {
     match isa.set() {
-        Set::Portable => 72,
+        Set::Portable => 112,
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        Set::Avx2(_) | Set::Avx2NoPext(_) => 36,
+        Set::Avx2(_) | Set::Avx2NoPext(_) => 60,
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        Set::Avx512(_) => 28,
+        Set::Avx512(_) => 48,
     }
 }
 

@@ -86,7 +86,7 @@ fn solve(isa: Isa, puzzles: &[Grid], sizes: &[usize], slice: u32, options: Optio
         .collect()
 }
 
-/// Puzzles of every kind, about 130, some of them hard.
+/// Puzzles of every kind, some of them hard.
 fn mixture() -> Vec<Grid> {
     let unique = common::unique_cases().into_iter().map(|case| case.puzzle);
     let multiple = common::multiple_cases().into_iter().map(|case| case.puzzle);
@@ -266,7 +266,8 @@ fn what_exceeds_its_budget_is_left_open_and_nothing_else() {
         let full = solve(isa, &puzzles, &[1000], 64, Options::default());
         let none = solve(isa, &puzzles, &[1000], 64, options);
         let open = none.iter().filter(|answer| answer.0 == Outcome::Open).count();
-        assert!(open > 20, "{open} open on {isa}");
+        // No two solutions are found without a branch.
+        assert!(open >= common::multiple_cases().len(), "{open} open on {isa}");
         assert!(open < puzzles.len(), "{isa}");
         for ((puzzle, none), full) in puzzles.iter().zip(none).zip(full) {
             assert!(

@@ -33,8 +33,8 @@
 //!
 //! A [`ParseError`] names the line and, where there is one, the character and its column. One line or grid that is
 //! wrong is one error, between the puzzles around it. A file of lines is taken strictly: after a line with a puzzle,
-//! each line that follows without a blank one in between is a puzzle or an error, so a batch keeps its count. Text
-//! before the first puzzle or after a blank line is a heading.
+//! each line that follows without a blank one in between is a puzzle or an error, so a batch keeps its count; only
+//! comments and borders between them stand for nothing. Text before the first puzzle or after a blank line is a heading.
 //!
 //! Some forms can be read in two ways:
 //!

@@ -32,7 +32,7 @@ pub enum Error {
     #[error("the service broke its contract: {0}")]
     Protocol(#[from] ProtocolError),
     /// A stream of puzzles ended early. The outcomes before it have all been delivered.
-    #[error("stopped after {answered} outcomes")]
+    #[error("stopped after {answered} {}", if *answered == 1 { "outcome" } else { "outcomes" })]
     Interrupted {
         /// How many outcomes the stream delivered: the index, from 0, of the first puzzle without one.
         answered: u64,

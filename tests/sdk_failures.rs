@@ -137,6 +137,33 @@ async fn endpoints_that_are_none_are_refused() {
     }
 }
 
+/// The transport would call them all, over an unencrypted connection to the host.
+#[tokio::test]
+async fn what_an_endpoint_asks_for_in_vain_is_refused() {
+    let cases = [
+        ("https://127.0.0.1:50051", "only http"),
+        ("HTTPS://127.0.0.1:50051", "only http"),
+        ("ftp://127.0.0.1:50051", "only http"),
+        ("http://user:password@127.0.0.1:50051", "password"),
+        ("user@127.0.0.1:50051", "password"),
+        ("http://127.0.0.1:50051/sudoku", "path"),
+        ("http://127.0.0.1:50051/?sudoku", "path"),
+    ];
+    for (endpoint, reason) in cases {
+        let error = SudokuClient::connect_lazy(endpoint).unwrap_err();
+        assert!(matches!(error, Error::Endpoint { .. }), "{endpoint:?}: {error:?}");
+        assert!(chain(&error).contains(reason), "{}", chain(&error));
+    }
+    for endpoint in [
+        "http://127.0.0.1:50051/",
+        "HTTP://127.0.0.1:50051",
+        "127.0.0.1:50051",
+        "[::1]:50051",
+    ] {
+        assert!(SudokuClient::connect_lazy(endpoint).is_ok(), "{endpoint:?}");
+    }
+}
+
 #[tokio::test]
 async fn where_nobody_listens_there_is_no_connection() {
     let address = TcpListener::bind("127.0.0.1:0")

@@ -1,7 +1,9 @@
 //! Connections to an endpoint.
 
+use std::error::Error as StdError;
 use std::time::Duration;
 
+use tonic::codegen::http::Uri;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::Error;
@@ -34,15 +36,15 @@ pub(crate) fn connect_lazy(endpoint: &str) -> Result<Channel, Error> {
 }
 
 fn settings(endpoint: &str) -> Result<Endpoint, Error> {
-    let invalid = |source: tonic::transport::Error| Error::Endpoint {
-        endpoint: endpoint.to_owned(),
-        source: source.into(),
-    };
+    let invalid = |source: tonic::transport::Error| refused(endpoint, source);
     let uri = match endpoint.contains("://") {
         true => endpoint.to_owned(),
         false => format!("http://{endpoint}"),
     };
     let settings = Endpoint::from_shared(uri).map_err(invalid)?;
+    if let Some(reason) = unsupported(settings.uri()) {
+        return Err(refused(endpoint, reason));
+    }
     Ok(settings
         .user_agent(concat!("sudoku-client/", env!("CARGO_PKG_VERSION")))
         .map_err(invalid)?
@@ -53,4 +55,28 @@ fn settings(endpoint: &str) -> Result<Endpoint, Error> {
         .http2_adaptive_window(false)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW))
+}
+
+fn refused(endpoint: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
+    Error::Endpoint {
+        endpoint: endpoint.to_owned(),
+        source: source.into(),
+    }
+}
+
+/// What in the URI the transport would leave aside without a word. Of `https` that is the encryption.
+fn unsupported(uri: &Uri) -> Option<&'static str> {
+    if uri.scheme_str() != Some("http") {
+        return Some("only http is supported");
+    }
+    if uri
+        .authority()
+        .is_some_and(|authority| authority.as_str().contains('@'))
+    {
+        return Some("a user name or password is not supported");
+    }
+    if uri.path_and_query().is_some_and(|path| path != "/") {
+        return Some("a path is not supported");
+    }
+    None
 }

@@ -58,7 +58,8 @@ pub struct SudokuClient<T = Channel> {
 }
 
 impl SudokuClient {
-    /// Connects to a server, such as `http://127.0.0.1:50051`. Without a scheme it is `http`.
+    /// Connects to a server, such as `http://127.0.0.1:50051`. Without a scheme it is `http`, and no other is supported:
+    /// the connection is not encrypted.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), sudoku_client::Error> {

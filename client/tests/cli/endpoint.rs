@@ -99,7 +99,17 @@ fn a_server_that_breaks_off_is_3() {
     let error = text(output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
-    assert!(error.contains("stopped after 1 outcome"), "{error}");
+    assert!(error.contains("stopped after 1 outcome: "), "{error}");
+}
+
+#[test]
+fn an_endpoint_with_more_than_is_supported_is_2() {
+    // Else the puzzles would leave unencrypted, and the password with them.
+    for endpoint in ["https://127.0.0.1:1", "http://user:password@127.0.0.1:1"] {
+        let (error, status) = failure(solve().args(["--endpoint", endpoint, UNIQUE]));
+        assert_eq!(status, 2, "{error}");
+        assert!(error.ends_with("supported\n"), "{error}");
+    }
 }
 
 #[test]

@@ -449,6 +449,10 @@ impl<S: Simd> Core<S> {
     /// Gives free lanes to new puzzles.
     fn plan_loads(&mut self, plan: &mut Plan) {
         let mut free = !self.active;
+        if self.queue.is_empty() {
+            // The last puzzles wait for the lanes they were decoded for, which need not be the lowest.
+            free &= self.new_lanes;
+        }
         if free.is_empty() || !self.has_input() {
             return;
         }

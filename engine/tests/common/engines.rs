@@ -1,6 +1,7 @@
 //! The engines under test: each runs the whole suite, on each instruction set that is here.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use sudoku_engine::batch::{self, Batch, Limit, Options, Outcome};
 use sudoku_engine::{Grid, Isa, Search, Solution, Step};
@@ -17,17 +18,39 @@ pub struct Engine {
 type Solve = fn(Isa, &[Grid], usize) -> Vec<Vec<Solution>>;
 
 /// Every engine. A new one joins the suite by a line here.
-const ENGINES: [(&str, Solve); 3] = [
-    ("single", single),
-    ("batch", batch),
-    ("batch, in messages of 100", batch_in_messages),
+const ENGINES: [(&str, Solve); 2] = [("single", single), ("batch", batch)];
+
+/// The engines again, driven in ways that must make no difference.
+const VARIANTS: [(&str, Solve); 2] = [
+    ("single, one step at a time", single_in_steps),
+    ("batch, in messages of many sizes", batch_in_messages),
 ];
 
-/// Every engine on every instruction set.
-pub fn engines() -> impl Iterator<Item = Engine> {
-    ENGINES
+/// Every instruction set that this build and this processor can run. What is skipped is named once.
+static ISAS: LazyLock<Vec<Isa>> = LazyLock::new(|| {
+    let named = |name| {
+        Isa::named(name)
+            .inspect_err(|error| eprintln!("not tested: {error}"))
+            .ok()
+    };
+    ["portable", "avx2", "avx2-no-pext", "avx512"]
         .into_iter()
-        .flat_map(|(name, solve)| Isa::available().map(move |isa| Engine { name, isa, solve }))
+        .filter_map(named)
+        .collect()
+});
+
+/// Every engine on every instruction set, and in every variant.
+pub fn engines() -> impl Iterator<Item = Engine> {
+    on_each_isa(ENGINES.into_iter().chain(VARIANTS))
+}
+
+/// Every engine on every instruction set, without the variants: for large sets.
+pub fn plain_engines() -> impl Iterator<Item = Engine> {
+    on_each_isa(ENGINES.into_iter())
+}
+
+fn on_each_isa(engines: impl Iterator<Item = (&'static str, Solve)>) -> impl Iterator<Item = Engine> {
+    engines.flat_map(|(name, solve)| ISAS.iter().map(move |&isa| Engine { name, isa, solve }))
 }
 
 impl Engine {
@@ -75,12 +98,22 @@ impl fmt::Debug for Engine {
 }
 
 fn single(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
+    search_each(isa, puzzles, limit, u32::MAX)
+}
+
+/// The same search in the smallest slices.
+fn single_in_steps(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
+    search_each(isa, puzzles, limit, 1)
+}
+
+/// One search value for all puzzles, run in slices.
+fn search_each(isa: Isa, puzzles: &[Grid], limit: usize, slice: u32) -> Vec<Vec<Solution>> {
     let mut search = Search::with_isa(&Grid::EMPTY, isa);
     let mut solve = |puzzle| {
         search.restart(puzzle);
         let mut found = Vec::new();
         while found.len() < limit {
-            match search.run(u32::MAX) {
+            match search.run(slice) {
                 Step::Solution(solution) => found.push(solution),
                 Step::Done => break,
                 Step::Paused => {}
@@ -92,41 +125,100 @@ fn single(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
 }
 
 fn batch(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
-    in_batches(isa, puzzles, puzzles.len().max(1), limit)
+    batches(isa, puzzles, limit, &[usize::MAX], 64)
 }
 
 fn batch_in_messages(isa: Isa, puzzles: &[Grid], limit: usize) -> Vec<Vec<Solution>> {
-    in_batches(isa, puzzles, 100, limit)
+    batches(isa, puzzles, limit, &[1, 100, 0, 33, 7, 256, 300], 3)
 }
 
-/// The batch engine in batches of a size, and the single engine for what it leaves open and for limits above 2.
-fn in_batches(isa: Isa, puzzles: &[Grid], size: usize, limit: usize) -> Vec<Vec<Solution>> {
-    let options = match limit {
-        1 => Options {
-            limit: Limit::One,
-            ..Options::default()
-        },
-        2 => Options::default(),
-        _ => return single(isa, puzzles, limit),
+/// The puzzles in batches of the sizes given, over and over, as the service solves them: what the engine leaves open goes
+/// to a search, and so does what has more solutions than it looks for.
+fn batches(isa: Isa, puzzles: &[Grid], limit: usize, sizes: &[usize], slice: u32) -> Vec<Vec<Solution>> {
+    let options = Options {
+        limit: if limit == 1 { Limit::One } else { Limit::Two },
+        ..Options::default()
     };
-    let count = puzzles.len().div_ceil(size);
-    let mut engine = batch::Engine::new(isa, count).starting_with(0);
-    for (puzzles, key) in puzzles.chunks(size).zip(0..) {
-        let batch = Batch::new(key, puzzles.to_vec(), options);
-        engine.submit(batch).expect("there is room for all");
-    }
-    let mut back = Vec::new();
-    while back.len() < count {
-        engine.run(64);
-        back.extend(std::iter::from_fn(|| engine.finished()));
-    }
-    back.sort_by_key(Batch::key);
-    let solutions = |batch: &Batch| -> Vec<Vec<Solution>> {
-        let of = |index| match batch.outcome(index) {
-            Some(Outcome::Open) => single(isa, &batch.puzzles()[index..=index], limit).remove(0),
-            _ => batch.solutions(index).collect(),
-        };
-        (0..batch.puzzles().len()).map(of).collect()
+    let results = |batch: &Batch| -> Vec<Vec<Solution>> {
+        (0..batch.puzzles().len())
+            .map(|index| result(isa, batch, index, limit))
+            .collect()
     };
-    back.iter().flat_map(solutions).collect()
+    drain(isa, split(puzzles, sizes, options), slice)
+        .iter()
+        .flat_map(results)
+        .collect()
+}
+
+fn split(puzzles: &[Grid], sizes: &[usize], options: Options) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    let mut rest = puzzles;
+    for &size in sizes.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (these, others) = rest.split_at(size.min(rest.len()));
+        batches.push(Batch::new(batches.len() as u64, these.to_vec(), options));
+        rest = others;
+    }
+    batches
+}
+
+/// Sends the batches through an engine that holds a few at a time. They come back in the order they were in.
+fn drain(isa: Isa, batches: Vec<Batch>, slice: u32) -> Vec<Batch> {
+    const CAPACITY: usize = 5;
+    let mut engine = batch::Engine::new(isa, CAPACITY).starting_with(0);
+    let mut back: Vec<Option<Batch>> = batches.iter().map(|_| None).collect();
+    let mut waiting = batches.into_iter();
+    let mut inside = 0;
+    loop {
+        while inside < CAPACITY
+            && let Some(batch) = waiting.next()
+        {
+            engine.submit(batch).expect("there is room");
+            inside += 1;
+        }
+        if inside == 0 {
+            break;
+        }
+        let done = engine.run(slice);
+        let before = inside;
+        while let Some(batch) = engine.finished() {
+            let key = batch.key() as usize;
+            assert!(back[key].replace(batch).is_none(), "batch {key} came twice");
+            inside -= 1;
+        }
+        assert!(done > 0 || inside < before, "idle, with batches missing");
+    }
+    assert!(engine.is_idle());
+    back.into_iter().flatten().collect()
+}
+
+/// What the batch engine found for a puzzle, or a search where it leaves the puzzle to one.
+fn result(isa: Isa, batch: &Batch, index: usize, limit: usize) -> Vec<Solution> {
+    let puzzle = &batch.puzzles()[index];
+    let found: Vec<Solution> = batch.solutions(index).collect();
+    let outcome = batch.outcome(index).expect("there is such a puzzle");
+    let expected = match outcome {
+        Outcome::Open => return search(isa, puzzle, limit),
+        Outcome::Unsolvable => 0,
+        Outcome::Solved | Outcome::Unique => 1,
+        Outcome::Multiple => 2,
+    };
+    assert_eq!(found.len(), expected, "{puzzle} on {isa}");
+    assert_eq!(
+        outcome == Outcome::Solved,
+        limit == 1 && expected == 1,
+        "{puzzle} on {isa}"
+    );
+    if outcome == Outcome::Multiple && limit > 2 {
+        let all = search(isa, puzzle, limit);
+        assert!(all.len() >= 2, "{puzzle} on {isa}");
+        return all;
+    }
+    found
+}
+
+fn search(isa: Isa, puzzle: &Grid, limit: usize) -> Vec<Solution> {
+    Search::with_isa(puzzle, isa).solutions().take(limit).collect()
 }

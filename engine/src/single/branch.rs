@@ -3,15 +3,21 @@
 //! In a band, a digit takes another row in each of the three boxes: six *arrangements*, of which the clues leave some.
 //! The search splits on a digit that has two arrangements left in some band or stack, in the one that has the fewest over
 //! all digits: little is open there, so either choice soon shows what it is worth. (The rule of tdoku, by Tom Dillon.)
-//! Where much is open everywhere it splits on a cell with the fewest candidates.
+//! Where much is open everywhere, it splits on a cell with the fewest candidates; and if that has two, on another such
+//! cell far from it as well, since two guesses at a time cost one propagation.
 
+use super::conflicts::Conflicts;
 use super::locked::{Columns, Rows};
 use super::state::State;
 use super::vector::{Cells, Vector};
 
 /// A band or stack with more arrangements than this, over all digits, is too open to split on. There are 9 at least, 54
-/// at most. Chosen by the steps on one half of each set of puzzles and on the cases.
-const TIGHT: u16 = 25;
+/// at most.
+const TIGHT: u16 = 19;
+
+/// The same for a search that has not met a dead end yet. It may well be on its straight way to a solution, one of many
+/// perhaps, and guesses on cells get it there faster.
+const TIGHT_AT_FIRST: u16 = 13;
 
 /// That a digit goes to one of these cells of a box.
 ///
@@ -46,10 +52,18 @@ impl Guess {
     }
 }
 
-/// Picks a guess for a stalled state.
+/// Picks a guess for a stalled state, and perhaps another to make if that one is made.
 #[inline(always)]
-pub(super) fn pick<V: Vector>(token: V::Token, state: &State) -> Guess {
-    pick_pair::<V>(token, state).unwrap_or_else(|| pick_cell::<V>(token, state))
+pub(super) fn pick<V: Vector>(
+    token: V::Token,
+    state: &State,
+    conflicts: &Conflicts,
+) -> (Guess, Option<Guess>) {
+    let tight = if conflicts.any() { TIGHT } else { TIGHT_AT_FIRST };
+    match pick_pair::<V>(token, state, tight) {
+        Some(guess) => (guess, None),
+        None => pick_cells::<V>(token, state),
+    }
 }
 
 const ROWS: [u16; 3] = [0x007, 0x070, 0x700];
@@ -60,9 +74,9 @@ const BANDS: Cells = Cells([0xffff, 0xffff << 16, 0xffff << 32, 0]);
 const LANES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (1, 0), (2, 1), (0, 2)];
 
 /// Guesses between the two arrangements that a digit has left in a band or stack, by the minirow or minicolumn that one
-/// of them takes in one of the boxes; the rest of it follows.
+/// of them takes in one of the boxes; the rest of it follows. `None` if there is none in a band or stack that is tight.
 #[inline(always)]
-fn pick_pair<V: Vector>(token: V::Token, state: &State) -> Option<Guess> {
+fn pick_pair<V: Vector>(token: V::Token, state: &State, tight: u16) -> Option<Guess> {
     let [a, b, c] = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
         .map(|digits| Arrangements::of(token, digits.map(|digit| V::load(token, &state.places[digit]))));
     let bands = V::load(token, &BANDS);
@@ -78,7 +92,7 @@ fn pick_pair<V: Vector>(token: V::Token, state: &State) -> Option<Guess> {
         .into_iter()
         .filter(|&(band, stack)| pairs.lane(band, stack) != 0);
     let (band, stack) = open.min_by_key(|&(band, stack)| total.lane(band, stack))?;
-    if total.lane(band, stack) > TIGHT {
+    if total.lane(band, stack) > tight {
         return None;
     }
     let bit = pairs.lane(band, stack).trailing_zeros() as usize;
@@ -166,9 +180,10 @@ fn two_of_six<V: Vector>(sets: [[V; 3]; 2]) -> V {
     one_and_one.or(two_and_none)
 }
 
-/// Guesses the lowest candidate of a cell with two, or else with three, or else with more.
+/// Guesses a candidate of the first cell with two, and one of the last, another digit in another box. Where no cell has
+/// two, of the first with three, or else with more.
 #[inline(always)]
-fn pick_cell<V: Vector>(token: V::Token, state: &State) -> Guess {
+fn pick_cells<V: Vector>(token: V::Token, state: &State) -> (Guess, Option<Guess>) {
     let none = V::splat(token, 0);
     let (mut one, mut two, mut three, mut four) = (none, none, none, none);
     for places in &state.places {
@@ -178,17 +193,37 @@ fn pick_cell<V: Vector>(token: V::Token, state: &State) -> Guess {
         two = two.or(one.and(places));
         one = one.or(places);
     }
-    let fewest = [two.without(three), three.without(four)]
-        .into_iter()
-        .find(|cells| !cells.is_zero());
-    let cells = fewest.unwrap_or(two).store();
-    let band = cells.0.iter().position(|&word| word != 0).unwrap_or(0) % 3;
-    let bit = cells.0[band].trailing_zeros() % 64;
-    let holds = |places: &Cells| places.0[band] >> bit & 1 == 1;
+    let (pairs, triples) = (two.without(three), three.without(four));
+    if pairs.is_zero() {
+        let cells = if triples.is_zero() { two } else { triples };
+        return (guess_candidate(state, first(&cells.store()), None), None);
+    }
+    let pairs = pairs.store();
+    let guess = guess_candidate(state, first(&pairs), None);
+    let other = guess_candidate(state, last(&pairs), Some(guess.digit));
+    let apart = (guess.band, guess.stack) != (other.band, other.stack);
+    (guess, apart.then_some(other))
+}
+
+/// The word and the bit of the first of some cells.
+fn first(cells: &Cells) -> (usize, usize) {
+    let word = cells.0.iter().position(|&word| word != 0).unwrap_or(0) % 3;
+    (word, cells.0[word].trailing_zeros() as usize % 64)
+}
+
+/// The word and the bit of the last of some cells.
+fn last(cells: &Cells) -> (usize, usize) {
+    let word = cells.0.iter().rposition(|&word| word != 0).unwrap_or(0) % 3;
+    (word, (cells.0[word] | 1).ilog2() as usize)
+}
+
+/// Guesses the lowest candidate of a cell, other than a digit to avoid.
+fn guess_candidate(state: &State, (band, bit): (usize, usize), avoid: Option<usize>) -> Guess {
+    let holds = |digit: &usize| Some(*digit) != avoid && state.places[*digit].0[band] >> bit & 1 == 1;
     Guess {
-        digit: state.places.iter().position(holds).unwrap_or(0),
+        digit: (0..9).find(holds).unwrap_or(0),
         band,
-        stack: bit as usize / 16,
+        stack: bit / 16,
         cells: 1 << (bit % 16),
     }
 }

@@ -13,23 +13,35 @@ pub(super) const PATIENCE: u64 = 500;
 
 /// The dead ends met, for each digit in each box.
 #[derive(Debug, Clone)]
-pub(super) struct Conflicts([u16; 81]);
+pub(super) struct Conflicts {
+    counts: [u16; 81],
+    any: bool,
+}
 
 impl Conflicts {
-    pub(super) const NONE: Self = Self([0; 81]);
+    pub(super) const NONE: Self = Self {
+        counts: [0; 81],
+        any: false,
+    };
 
     /// Counts a state that turned out to be dead.
     pub(super) fn note(&mut self, state: &State) {
-        if let Some(count) = self.0.get_mut(usize::from(state.guessed)) {
+        if let Some(count) = self.counts.get_mut(usize::from(state.guessed)) {
             *count = count.saturating_add(1);
         }
+        self.any = true;
+    }
+
+    /// Whether there was a dead end.
+    pub(super) fn any(&self) -> bool {
+        self.any
     }
 
     /// The guess for a stalled state: where there were the most dead ends for the square of the places left.
     #[cold]
     pub(super) fn pick(&self, state: &State) -> Option<Guess> {
         let mut best = (0, None);
-        for (at, count) in self.0.iter().enumerate() {
+        for (at, count) in self.counts.iter().enumerate() {
             let (digit, band, stack) = (at / 9, at / 3 % 3, at % 3);
             let cells = state.places[digit].lane(band, stack);
             let places = cells.count_ones();

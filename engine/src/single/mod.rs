@@ -169,9 +169,17 @@ impl Kernel for Run<'_> {
                     } else {
                         None
                     };
-                    let guess = learned.unwrap_or_else(|| branch::pick::<V>(token, state));
-                    let first = guess.split(state);
-                    stack.push(first);
+                    let (guess, another) = match learned {
+                        Some(guess) => (guess, None),
+                        None => branch::pick::<V>(token, state, conflicts),
+                    };
+                    let mut next = guess.split(state);
+                    if let Some(another) = another {
+                        let both = another.split(&mut next);
+                        stack.push(next);
+                        next = both;
+                    }
+                    stack.push(next);
                 }
             }
         }

@@ -134,7 +134,8 @@ impl Stream {
                     self.idle.push(message);
                     break;
                 };
-                read(&mut message, key, lines).with_context(|| format!("message {}", key + 1))?;
+                read(&mut message, key, self.engine.isa(), lines)
+                    .with_context(|| format!("message {}", key + 1))?;
                 ensure!(self.engine.submit(message).is_ok(), "the engine holds too little");
                 in_flight += 1;
             }
@@ -171,18 +172,15 @@ impl Stream {
 }
 
 /// Fills a message with puzzles. The first line that is no puzzle is an error.
-fn read(message: &mut Batch, key: u64, lines: &[&str]) -> Result<(), GridError> {
-    let mut result = Ok(());
-    message.refill(
-        key,
-        lines.iter().map(|line| {
-            Grid::from_line(line).unwrap_or_else(|error| {
-                result = Err(error);
-                Grid::EMPTY
-            })
-        }),
-    );
-    result
+fn read(message: &mut Batch, key: u64, isa: Isa, lines: &[&str]) -> Result<(), GridError> {
+    message.clear(key);
+    let bad = message
+        .push_lines(isa, lines.iter().map(|line| line.as_bytes()))
+        .err();
+    match bad.map(String::from_utf8_lossy) {
+        Some(line) => Grid::from_line(&line).map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 /// One pass over a file, a puzzle at a time.

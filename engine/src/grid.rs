@@ -47,18 +47,35 @@ impl Grid {
     ///
     /// The first bad character with its place; where all are good, their number if it is not 81.
     pub fn from_line(line: &str) -> Result<Self, GridError> {
-        let Ok(bytes) = <&[u8; 81]>::try_from(line.as_bytes()) else {
-            return Err(Self::line_error(line));
-        };
-        let mut cells = [0; 81];
-        for (cell, &byte) in cells.iter_mut().zip(bytes) {
-            *cell = if byte == b'.' { 0 } else { byte.wrapping_sub(b'0') };
-        }
-        // Apart from the loop above, so that both use vector instructions.
-        match cells.iter().fold(0, |most, &value| most.max(value)) {
-            0..=9 => Ok(Self { cells }),
+        let mut grid = Self::EMPTY;
+        match <&[u8; 81]>::try_from(line.as_bytes()) {
+            Ok(bytes) if grid.read(bytes) => Ok(grid),
             _ => Err(Self::line_error(line)),
         }
+    }
+
+    /// Takes over the cells that these characters say. Where one is neither a digit nor a blank, the answer is `false`,
+    /// and the grid stays as it is.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, line: &[u8; 81]) -> bool {
+        // Three runs that overlap, each with a register to itself, and no early return: this is done for every puzzle.
+        const RUN: usize = 32;
+        const BEGIN: [usize; 3] = [0, RUN, 81 - RUN];
+        let (mut runs, mut above_nine) = ([[0; RUN]; 3], [0; RUN]);
+        for (run, at) in runs.iter_mut().zip(BEGIN) {
+            for i in 0..RUN {
+                let byte = line[at + i];
+                run[i] = if byte == b'.' { 0 } else { byte.wrapping_sub(b'0') };
+                above_nine[i] |= u8::from(run[i] > 9);
+            }
+        }
+        if above_nine != [0; RUN] {
+            return false;
+        }
+        for (run, at) in runs.iter().zip(BEGIN) {
+            self.cells[at..at + RUN].copy_from_slice(run);
+        }
+        true
     }
 
     /// What is wrong with a line that is not a grid, looked for only once that is known.

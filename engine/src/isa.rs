@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::arch::portable::Portable;
+use crate::arch::{Kernel, Simd};
+
 /// An instruction set that this processor has.
 ///
 /// Only detection makes a value of this type, so holding one is the proof that the kernels behind it may run. It is a
@@ -116,6 +119,17 @@ impl Isa {
     /// What to match on to pick a kernel.
     pub(crate) fn set(self) -> Set {
         self.0
+    }
+
+    /// Runs a kernel that needs no vectors of its own, compiled for the instruction set.
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self.0 {
+            Set::Portable => Portable.run(kernel),
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            Set::Avx2(token) | Set::Avx2NoPext(token) => token.run(kernel),
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            Set::Avx512(token) => token.run(kernel),
+        }
     }
 }
 

@@ -68,6 +68,17 @@ impl Lanes {
         }))
     }
 
+    /// The lanes, ascending, and how many they are.
+    #[inline(always)]
+    pub(super) fn list(self) -> ([u8; LANES], usize) {
+        let (mut list, mut count) = ([0; LANES], 0);
+        for lane in self.iter() {
+            list[count % LANES] = lane as u8;
+            count += 1;
+        }
+        (list, count)
+    }
+
     /// The lanes, ascending.
     pub(super) fn iter(self) -> Iter {
         Iter {

@@ -1,6 +1,8 @@
 //! What goes into the engine and comes out again: puzzles in batches.
 
-use crate::{Grid, Solution};
+use super::transpose::Unpacked;
+use crate::arch::Kernel;
+use crate::{Grid, Isa, Solution};
 
 /// How many solutions to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -9,6 +11,15 @@ pub enum Limit {
     One,
     /// Find a solution and prove that it is the only one, or find two.
     Two,
+}
+
+impl Limit {
+    pub(super) fn count(self) -> u8 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
 }
 
 /// How the puzzles of a batch are solved.
@@ -59,9 +70,9 @@ pub struct Batch {
     key: u64,
     options: Options,
     puzzles: Vec<Grid>,
-    outcomes: Vec<Outcome>,
-    /// The first solution of each puzzle and the second, as cells; the first cell is zero where there is none. Empty
-    /// where solutions are omitted, or where one is enough.
+    answers: Vec<Answer>,
+    /// The first solution of each puzzle and the second, as cells. Empty where solutions are omitted, or where one is
+    /// enough; what an answer does not speak of is left from puzzles before.
     first: Vec<[u8; 81]>,
     second: Vec<[u8; 81]>,
     /// How many puzzles the engine has taken, from the start.
@@ -70,8 +81,20 @@ pub struct Batch {
     unanswered: usize,
 }
 
-/// No solution.
-const ABSENT: [u8; 81] = [0; 81];
+/// What is known of a puzzle.
+#[derive(Debug, Clone, Copy)]
+struct Answer {
+    outcome: Outcome,
+    /// How many of its solutions are written down.
+    written: u8,
+}
+
+impl Answer {
+    const NONE: Self = Self {
+        outcome: Outcome::Open,
+        written: 0,
+    };
+}
 
 impl Batch {
     /// A batch of puzzles; `key` is the caller's, for telling batches apart. All memory that its results need is
@@ -81,7 +104,7 @@ impl Batch {
             key,
             options,
             puzzles,
-            outcomes: Vec::new(),
+            answers: Vec::new(),
             first: Vec::new(),
             second: Vec::new(),
             taken: 0,
@@ -91,17 +114,39 @@ impl Batch {
         batch
     }
 
-    /// Other puzzles in the same memory, with the same options. Nothing is allocated unless they are more than ever
-    /// before.
-    pub fn refill(&mut self, key: u64, puzzles: impl IntoIterator<Item = Grid>) {
+    /// Takes all puzzles out, for others under the same options. The memory stays, so that nothing is allocated unless
+    /// they are more than ever before.
+    pub fn clear(&mut self, key: u64) {
         self.key = key;
         self.puzzles.clear();
-        self.puzzles.extend(puzzles);
-        self.make_room();
+        self.answers.clear();
     }
 
-    /// Makes the results as many as there are puzzles, and empties them.
-    fn make_room(&mut self) {
+    /// Adds a puzzle. It has no outcome before the batch is submitted.
+    #[inline(always)]
+    pub fn push(&mut self, puzzle: Grid) {
+        self.puzzles.push(puzzle);
+    }
+
+    /// Reads puzzles from lines of 81 characters, as [`Grid::from_line`] does, and adds them; `isa` makes it fast.
+    ///
+    /// # Errors
+    ///
+    /// The first line that is no puzzle. Those before it were added, and of those after it none was taken from an
+    /// iterator passed by reference. [`Grid::from_line`] tells what is wrong.
+    pub fn push_lines<'a>(
+        &mut self,
+        isa: Isa,
+        lines: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<(), &'a [u8]> {
+        isa.run(ReadLines {
+            lines: lines.into_iter(),
+            puzzles: &mut self.puzzles,
+        })
+    }
+
+    /// Makes room for the results, and empties them.
+    pub(super) fn make_room(&mut self) {
         let count = self.puzzles.len();
         let firsts = if self.options.omit_solutions { 0 } else { count };
         let seconds = if self.options.limit == Limit::Two {
@@ -109,11 +154,12 @@ impl Batch {
         } else {
             0
         };
-        self.outcomes.clear();
-        self.outcomes.resize(count, Outcome::Open);
+        self.answers.clear();
+        self.answers.resize(count, Answer::NONE);
         for (solutions, count) in [(&mut self.first, firsts), (&mut self.second, seconds)] {
-            solutions.resize(count, ABSENT);
-            solutions.iter_mut().for_each(|cells| cells[0] = 0);
+            if solutions.len() < count {
+                solutions.resize(count, [0; 81]);
+            }
         }
         self.taken = 0;
         self.unanswered = count;
@@ -134,31 +180,28 @@ impl Batch {
         &self.puzzles
     }
 
-    /// What became of puzzle `index`. `None` if there is no such puzzle.
+    /// What became of puzzle `index`. `None` if there is no such puzzle, or if the batch was filled anew and not submitted
+    /// since.
     pub fn outcome(&self, index: usize) -> Option<Outcome> {
-        let outcome = *self.outcomes.get(index)?;
-        let missing =
-            !self.options.omit_solutions && self.written(index, outcome).count() < outcome.solutions();
+        let answer = self.answers.get(index)?;
+        let missing = !self.options.omit_solutions && answer.written < answer.outcome.solutions();
         // A solution that does not keep the clues is not written down. There is none, unless the engine is wrong.
-        Some(if missing { Outcome::Open } else { outcome })
+        Some(if missing { Outcome::Open } else { answer.outcome })
     }
 
     /// The solutions found for puzzle `index`: as many as its outcome speaks of, or none where they are omitted or the
     /// puzzle is open. Which of several come, and in what order, may differ from call to call.
     pub fn solutions(&self, index: usize) -> impl Iterator<Item = Solution> {
-        let outcome = self.outcomes.get(index).copied().unwrap_or(Outcome::Open);
-        self.written(index, outcome)
-            .filter_map(|cells| Grid::from_cells(*cells).map(Solution::checked))
-    }
-
-    /// The solutions written down for a puzzle of this outcome.
-    fn written(&self, index: usize, outcome: Outcome) -> impl Iterator<Item = &[u8; 81]> {
+        let count = match self.outcome(index) {
+            Some(outcome) if !self.options.omit_solutions => outcome.solutions(),
+            _ => 0,
+        };
         let found = [self.first.get(index), self.second.get(index)];
         found
             .into_iter()
             .flatten()
-            .take(outcome.solutions())
-            .filter(|cells| cells[0] != 0)
+            .take(count.into())
+            .filter_map(|cells| Grid::from_cells(*cells).map(Solution::checked))
     }
 
     /// The indices of the puzzles that are left to the single engine, ascending.
@@ -188,42 +231,92 @@ impl Batch {
 
     /// Notes an outcome. Returns whether it was the last one missing.
     pub(super) fn answer(&mut self, index: usize, outcome: Outcome) -> bool {
-        self.outcomes[index] = outcome;
+        self.answers[index].outcome = outcome;
         self.unanswered -= 1;
         self.unanswered == 0
     }
 
     /// Writes a solution down, if the puzzle's clues stand in it.
     #[inline(always)]
-    pub(super) fn write(&mut self, index: usize, second: bool, cells: &[u8; 81]) {
-        if keeps(self.puzzles[index].cells(), cells) {
+    pub(super) fn write(&mut self, index: usize, second: bool, solution: &Unpacked) {
+        if solution.keeps(self.puzzles[index].cells()) {
             let solutions = if second { &mut self.second } else { &mut self.first };
-            solutions[index] = *cells;
+            solution.write_to(&mut solutions[index]);
+            self.answers[index].written += 1;
         }
     }
 }
 
-/// Whether all clues stand in a complete grid. Eight cells at a time: this is done for every solution.
-#[inline(always)]
-fn keeps(clues: &[u8; 81], cells: &[u8; 81]) -> bool {
-    let ((clues, last_clue), (cells, last_cell)) = (clues.as_chunks::<8>(), cells.as_chunks::<8>());
-    let mut changed = 0;
-    for (clues, cells) in clues.iter().zip(cells) {
-        let (clues, cells) = (u64::from_ne_bytes(*clues), u64::from_ne_bytes(*cells));
-        // A clue, at most 9, carries into the top bit of its byte, and a blank does not.
-        let given = (clues + 0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101;
-        changed |= (clues ^ cells) & (given * 0xff);
+/// Reads lines up to the first that is no puzzle, which it returns.
+struct ReadLines<'p, I> {
+    lines: I,
+    puzzles: &'p mut Vec<Grid>,
+}
+
+impl<'a, I: Iterator<Item = &'a [u8]>> Kernel for ReadLines<'_, I> {
+    type Output = Result<(), &'a [u8]>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        for line in self.lines {
+            let Ok(cells) = <&[u8; 81]>::try_from(line) else {
+                return Err(line);
+            };
+            // Read in place, as a grid that is moved goes through memory once more.
+            self.puzzles.push(Grid::EMPTY);
+            if let Some(grid) = self.puzzles.last_mut()
+                && !grid.read(cells)
+            {
+                self.puzzles.pop();
+                return Err(line);
+            }
+        }
+        Ok(())
     }
-    changed == 0 && (last_clue == [0] || last_clue == last_cell)
 }
 
 impl Outcome {
     /// How many solutions it speaks of.
-    fn solutions(self) -> usize {
-        match self {
-            Self::Open | Self::Unsolvable => 0,
-            Self::Solved | Self::Unique => 1,
-            Self::Multiple => 2,
+    fn solutions(self) -> u8 {
+        const SOLUTIONS: [u8; 5] = [0, 0, 1, 1, 2];
+        SOLUTIONS[self as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line that is no puzzle is handed back, the ones before it are in, and the ones after it are still to come.
+    #[test]
+    fn lines_are_read_up_to_the_first_bad_one() {
+        let good = [b'.'; 81];
+        for isa in Isa::available() {
+            for at in 0..81 {
+                for byte in [b'/', b':', b'-', b' ', 0, 9, 0x80, 0xff] {
+                    let mut bad = [b'7'; 81];
+                    bad[at] = byte;
+                    let mut batch = Batch::new(0, Vec::new(), Options::default());
+                    let mut lines = [&good[..], &bad[..], &good[..]].into_iter();
+                    assert_eq!(
+                        batch.push_lines(isa, &mut lines),
+                        Err(&bad[..]),
+                        "{isa}, {byte} at {at}"
+                    );
+                    assert_eq!((batch.puzzles().len(), lines.len()), (1, 1));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_read_as_grids_are() {
+        let line = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..70";
+        for isa in Isa::available() {
+            let mut batch = Batch::new(0, Vec::new(), Options::default());
+            let lines = [line.as_bytes(), &line.as_bytes()[..80]];
+            assert_eq!(batch.push_lines(isa, lines), Err(lines[1]));
+            assert_eq!(batch.puzzles(), [Grid::from_line(line).expect("a grid")]);
         }
     }
 }

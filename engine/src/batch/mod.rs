@@ -29,26 +29,32 @@
 //! `docs/engine.md` tells how it works; in short, a round is this, for all lanes at once:
 //!
 //! 1. A few sweeps of deduction (`sweep`, `triads`) until a lane is solved, contradicts itself or stalls.
-//! 2. Solved lanes are checked and written down (`transfer`).
+//! 2. Solved lanes are checked (`check`) and written down (`output`, by way of `transpose`).
 //! 3. A stalled lane forks on a choice (`branch`): it becomes the first child, and the second goes to a free lane
-//!    (`moves`) or into store. Lanes that have come to an end fetch a state out of store, or a new puzzle; all of
-//!    this is one pass over the planes (`exchange`).
+//!    (`moves`) or into store. Lanes that have come to an end fetch a state out of store, or a new puzzle
+//!    (`input`); all of this is one pass over the planes (`exchange`).
 //!
-//! `core` keeps the books: which puzzle is in which lane, and what has to happen to it.
+//! `core` keeps the books: which puzzle is in which lane. `settle` says what becomes of a lane after the sweeps, `refill`
+//! what it goes on with.
 
 // The kernels go through several arrays at once by box, digit and cell.
 #![allow(clippy::needless_range_loop)]
 
 mod branch;
+mod check;
 mod core;
 mod exchange;
+mod input;
 mod intake;
 mod lanes;
 mod message;
 mod moves;
+mod output;
 mod planes;
+mod refill;
+mod settle;
 mod sweep;
-mod transfer;
+mod transpose;
 mod triads;
 
 use std::fmt;

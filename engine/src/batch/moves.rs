@@ -91,6 +91,19 @@ pub(super) struct Matched {
     pub(super) left: Lanes,
 }
 
+impl Matched {
+    /// Every lane of a set to itself.
+    pub(super) fn in_place(lanes: Lanes) -> Self {
+        let mut matched = Self {
+            moves: [Move::NONE; MOVES],
+            moving: 1,
+            left: Lanes::NONE,
+        };
+        matched.moves[0].into = lanes;
+        matched
+    }
+}
+
 impl Kernel for Matching {
     type Output = Matched;
 

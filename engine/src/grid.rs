@@ -47,35 +47,27 @@ impl Grid {
     ///
     /// The first bad character with its place; where all are good, their number if it is not 81.
     pub fn from_line(line: &str) -> Result<Self, GridError> {
-        let mut grid = Self::EMPTY;
-        match <&[u8; 81]>::try_from(line.as_bytes()) {
-            Ok(bytes) if grid.read(bytes) => Ok(grid),
-            _ => Err(Self::line_error(line)),
-        }
+        let grid = <&[u8; 81]>::try_from(line.as_bytes()).ok().and_then(Self::read);
+        grid.ok_or_else(|| Self::line_error(line))
     }
 
-    /// Takes over the cells that these characters say. Where one is neither a digit nor a blank, the answer is `false`,
-    /// and the grid stays as it is.
+    /// The grid that these characters say. `None` where one is neither a digit nor a blank.
     #[inline(always)]
-    pub(crate) fn read(&mut self, line: &[u8; 81]) -> bool {
-        // Three runs that overlap, each with a register to itself, and no early return: this is done for every puzzle.
-        const RUN: usize = 32;
-        const BEGIN: [usize; 3] = [0, RUN, 81 - RUN];
-        let (mut runs, mut above_nine) = ([[0; RUN]; 3], [0; RUN]);
-        for (run, at) in runs.iter_mut().zip(BEGIN) {
-            for i in 0..RUN {
-                let byte = line[at + i];
-                run[i] = if byte == b'.' { 0 } else { byte.wrapping_sub(b'0') };
-                above_nine[i] |= u8::from(run[i] > 9);
-            }
+    pub(crate) fn read(line: &[u8; 81]) -> Option<Self> {
+        // Runs that each fit a register, and no early return: this is done for every puzzle.
+        let mut cells = [0; 81];
+        let [first, second] = [read_run::<32>(line, 0), read_run::<32>(line, 32)];
+        let [third, last] = [read_run::<16>(line, 64), read_run::<16>(line, 65)];
+        cells[..32].copy_from_slice(&first);
+        cells[32..64].copy_from_slice(&second);
+        cells[64..80].copy_from_slice(&third);
+        cells[80] = last[15];
+        let mut above_nine = [false; 16];
+        for i in 0..16 {
+            let most = [first[i + 16], second[i], second[i + 16], third[i], last[i]];
+            above_nine[i] = most.into_iter().fold(first[i], u8::max) > 9;
         }
-        if above_nine != [0; RUN] {
-            return false;
-        }
-        for (run, at) in runs.iter().zip(BEGIN) {
-            self.cells[at..at + RUN].copy_from_slice(run);
-        }
-        true
+        (above_nine == [false; 16]).then_some(Self { cells })
     }
 
     /// What is wrong with a line that is not a grid, looked for only once that is known.
@@ -116,6 +108,17 @@ impl Grid {
     pub fn clues(&self) -> usize {
         self.cells.iter().filter(|&&value| value != 0).count()
     }
+}
+
+/// What a run of characters says of its cells: above 9 where one is no digit and no blank.
+#[inline(always)]
+fn read_run<const N: usize>(line: &[u8; 81], at: usize) -> [u8; N] {
+    let mut values = [0; N];
+    for i in 0..N {
+        let byte = line[at + i];
+        values[i] = if byte == b'.' { 0 } else { byte.wrapping_sub(b'0') };
+    }
+    values
 }
 
 impl fmt::Display for Grid {

@@ -93,6 +93,10 @@ impl<S: Simd> Kernel for Branch<'_, S> {
 
     #[inline(always)]
     fn run(self) -> S::Vector {
+        self.choices.clear();
+        if self.lanes.is_zero() {
+            return self.lanes;
+        }
         let zero = self.simd.zero();
         let mut several = [[[zero; 3]; 9]; 6];
         let mut closest = [zero; 6];
@@ -108,7 +112,6 @@ impl<S: Simd> Kernel for Branch<'_, S> {
             }
             closest[band] = fewer;
         }
-        self.choices.clear();
         let mut without = self.lanes;
         for band in 0..6 {
             let lanes = closest[band] & self.lanes;

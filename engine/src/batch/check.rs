@@ -1,6 +1,6 @@
 //! The check that every solution passes before it leaves.
 
-use super::planes::Work;
+use super::planes::{Work, columns_of, rows_of};
 use crate::arch::{Kernel, Simd, Vector};
 
 /// Which lanes hold a solution: each cell has exactly one candidate, and each unit has every digit in one of its cells.
@@ -17,33 +17,37 @@ impl<S: Simd> Kernel for Check<'_, S> {
 
     #[inline(always)]
     fn run(self) -> S::Vector {
-        let (zero, mut good) = (self.simd.zero(), self.simd.ones());
-        for cells in &self.work.page.boxes {
+        let boxes = &self.work.page.boxes;
+        let mut good = self.simd.ones();
+        for cells in boxes {
             for i in 0..9 {
-                let (mut one, mut two) = (zero, zero);
-                for digit in cells {
-                    two = two.or_and(one, digit[i]);
-                    one = one | digit[i];
-                }
-                good = good & one.and_not(two);
+                good = good & has_one(cells.each_ref().map(|digit| digit[i]));
             }
         }
         for d in 0..9 {
-            let (mut rows, mut columns) = ([zero; 9], [zero; 9]);
-            for (b, cells) in self.work.page.boxes.iter().enumerate() {
-                let mut inside = zero;
-                for (i, &cell) in cells[d].iter().enumerate() {
-                    let (row, column) = (3 * (b / 3) + i / 3, 3 * (b % 3) + i % 3);
-                    inside = inside | cell;
-                    rows[row] = rows[row] | cell;
-                    columns[column] = columns[column] | cell;
+            // Nine cells with one digit each: a unit is complete if each digit is in it.
+            let rows = boxes.each_ref().map(|cells| rows_of(&cells[d]));
+            let columns = boxes.each_ref().map(|cells| columns_of(&cells[d]));
+            for i in 0..3 {
+                for j in 0..3 {
+                    let minirows = &rows[3 * i + j];
+                    let inside = S::Vector::or3(minirows[0], minirows[1], minirows[2]);
+                    let row = S::Vector::or3(rows[3 * i][j], rows[3 * i + 1][j], rows[3 * i + 2][j]);
+                    let column = S::Vector::or3(columns[i][j], columns[i + 3][j], columns[i + 6][j]);
+                    good = S::Vector::and3(good, inside, row) & column;
                 }
-                good = good & inside;
-            }
-            for i in 0..9 {
-                good = S::Vector::and3(good, rows[i], columns[i]);
             }
         }
         good
     }
+}
+
+/// Where exactly one of the nine is set.
+#[inline(always)]
+fn has_one<V: Vector>(x: [V; 9]) -> V {
+    let sum = |i: usize| V::parity(x[i], x[i + 1], x[i + 2]);
+    let carry = |i: usize| V::majority(x[i], x[i + 1], x[i + 2]);
+    let (a, b, c) = (sum(0), sum(3), sum(6));
+    let several = V::or3(carry(0), carry(3), carry(6)) | V::majority(a, b, c);
+    V::parity(a, b, c).and_not(several)
 }

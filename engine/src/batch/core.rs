@@ -19,7 +19,7 @@ pub(super) const SLOTS: usize = 2 * LANES;
 /// How many sweeps a round has.
 const ROUND: u32 = 4;
 
-/// In one round of so many the triad rule is applied: it costs as much as a sweep.
+/// While there is search, the triad rule is applied in one round of so many: it costs as much as a sweep.
 const TRIADS_EVERY: u32 = 2;
 
 /// A puzzle in flight.
@@ -202,7 +202,7 @@ impl<S: Simd> Core<S> {
             simd: self.simd,
             work: &mut self.work,
             count,
-            triads: self.round.is_multiple_of(TRIADS_EVERY),
+            triads: self.intake.has_search() && self.round.is_multiple_of(TRIADS_EVERY),
         })
     }
 

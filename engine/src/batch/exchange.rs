@@ -57,8 +57,9 @@ impl<S: Simd> Kernel for Exchange<'_, S> {
         let simd = self.simd;
         let plan = self.plan;
         let turns = turns(simd, &plan.moves);
-        let (store, storing) = used(simd, &plan.store);
-        let (fetch, fetching) = used(simd, &plan.fetch);
+        let (mut store, mut fetch) = ([(0, simd.zero()); PAGES], [(0, simd.zero()); PAGES]);
+        let storing = list_used(simd, &plan.store, &mut store);
+        let fetching = list_used(simd, &plan.fetch, &mut fetch);
         let (load, zero) = (simd.load(&plan.load.0), simd.zero());
         for b in 0..9 {
             for d in 0..9 {
@@ -94,10 +95,9 @@ impl<S: Simd> Kernel for Exchange<'_, S> {
     }
 }
 
-/// The pages of a plan that have lanes, and their number.
+/// Lists the pages of a plan that have lanes. Returns their number.
 #[inline(always)]
-fn used<S: Simd>(simd: S, pages: &[Lanes; PAGES]) -> ([(usize, S::Vector); PAGES], usize) {
-    let mut list = [(0, simd.zero()); PAGES];
+fn list_used<S: Simd>(simd: S, pages: &[Lanes; PAGES], list: &mut [(usize, S::Vector); PAGES]) -> usize {
     let mut len = 0;
     for (page, lanes) in pages.iter().enumerate() {
         if !lanes.is_empty() {
@@ -105,7 +105,7 @@ fn used<S: Simd>(simd: S, pages: &[Lanes; PAGES]) -> ([(usize, S::Vector); PAGES
             len += 1;
         }
     }
-    (list, len)
+    len
 }
 
 /// Both children of the lanes that fork, for a box and a digit; other lanes as they are, twice.

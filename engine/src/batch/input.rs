@@ -20,8 +20,9 @@ impl<S: Simd> Kernel for Decode<'_, S> {
     #[inline(always)]
     fn run(self) {
         let lanes = self.simd.load(&self.lanes.0);
+        let mut planes = [self.simd.zero(); 64];
         for run in 0..RUNS {
-            let planes = self.rows.planes(self.simd, run);
+            self.rows.planes(self.simd, run, &mut planes);
             for (i, bits) in planes.as_chunks::<4>().0.iter().enumerate() {
                 decode_cell(bits, self.page, cell_of_run(run, i), lanes);
             }

@@ -42,6 +42,11 @@ impl Intake {
         }
     }
 
+    /// Whether any lane had to fork of late.
+    pub(super) fn has_search(&self) -> bool {
+        self.forks > 0
+    }
+
     /// Whether second children go into store even where there are free lanes for them.
     pub(super) fn goes_deep(&self) -> bool {
         4 * self.deaths < self.forks

@@ -68,6 +68,27 @@ impl Lanes {
         }))
     }
 
+    /// Copies what these lanes have.
+    #[inline(always)]
+    pub(super) fn copy<T: Copy>(self, from: &[T; LANES], to: &mut [T; LANES]) {
+        let pairs = to
+            .as_chunks_mut::<64>()
+            .0
+            .iter_mut()
+            .zip(from.as_chunks::<64>().0);
+        for ((to, from), mut bits) in pairs.zip(self.0) {
+            if bits == !0 {
+                *to = *from;
+                continue;
+            }
+            while bits != 0 {
+                let bit = bits.trailing_zeros() as usize;
+                to[bit] = from[bit];
+                bits &= bits - 1;
+            }
+        }
+    }
+
     /// The lanes, ascending, and how many they are.
     #[inline(always)]
     pub(super) fn list(self) -> ([u8; LANES], usize) {

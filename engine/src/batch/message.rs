@@ -229,18 +229,47 @@ impl Batch {
         self.taken == self.puzzles.len()
     }
 
-    /// Notes an outcome. Returns whether it was the last one missing.
-    pub(super) fn answer(&mut self, index: usize, outcome: Outcome) -> bool {
+    /// Notes an outcome.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, index: usize, outcome: Outcome) {
         self.answers[index].outcome = outcome;
-        self.unanswered -= 1;
+    }
+
+    /// Takes so many answers off those that are missing. Returns whether they were the last.
+    pub(super) fn count_answers(&mut self, count: usize) -> bool {
+        self.unanswered -= count;
         self.unanswered == 0
     }
 
+    /// Takes down its solutions.
+    pub(super) fn writer(&mut self) -> Writer<'_> {
+        Writer {
+            puzzles: &self.puzzles,
+            answers: &mut self.answers,
+            first: &mut self.first,
+            second: &mut self.second,
+        }
+    }
+}
+
+/// Takes down the solutions of a batch.
+pub(super) struct Writer<'a> {
+    puzzles: &'a [Grid],
+    answers: &'a mut [Answer],
+    first: &'a mut [[u8; 81]],
+    second: &'a mut [[u8; 81]],
+}
+
+impl Writer<'_> {
     /// Writes a solution down, if the puzzle's clues stand in it.
     #[inline(always)]
     pub(super) fn write(&mut self, index: usize, second: bool, solution: &Unpacked) {
         if solution.keeps(self.puzzles[index].cells()) {
-            let solutions = if second { &mut self.second } else { &mut self.first };
+            let solutions = if second {
+                &mut *self.second
+            } else {
+                &mut *self.first
+            };
             solution.write_to(&mut solutions[index]);
             self.answers[index].written += 1;
         }
@@ -259,17 +288,10 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Kernel for ReadLines<'_, I> {
     #[inline(always)]
     fn run(self) -> Self::Output {
         for line in self.lines {
-            let Ok(cells) = <&[u8; 81]>::try_from(line) else {
+            let Some(grid) = <&[u8; 81]>::try_from(line).ok().and_then(Grid::read) else {
                 return Err(line);
             };
-            // Read in place, as a grid that is moved goes through memory once more.
-            self.puzzles.push(Grid::EMPTY);
-            if let Some(grid) = self.puzzles.last_mut()
-                && !grid.read(cells)
-            {
-                self.puzzles.pop();
-                return Err(line);
-            }
+            self.puzzles.push(grid);
         }
         Ok(())
     }

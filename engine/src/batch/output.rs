@@ -81,17 +81,23 @@ impl<S: Simd> Kernel for Deliver<'_, S> {
 
     #[inline(always)]
     fn run(self) {
+        let mut planes = [self.simd.zero(); 64];
         for run in 0..RUNS {
-            let mut planes = [self.simd.zero(); 64];
             for (i, bits) in planes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
                 *bits = self.planes[cell_of_run(run, i)];
             }
-            self.rows.set_planes(self.simd, run, planes);
+            self.rows.set_planes(self.simd, run, &mut planes);
         }
-        for lane in self.lanes.iter() {
-            let target = self.targets[lane];
-            if let Some(batch) = &mut self.batches[usize::from(target.batch)] {
-                batch.write(target.puzzle as usize, target.second, &self.rows.get(lane));
+        // One after the other they are mostly of one batch.
+        let mut lanes = self.lanes.iter().peekable();
+        while let Some(&first) = lanes.peek() {
+            let index = self.targets[first].batch;
+            let mut writer = self.batches[usize::from(index)].as_mut().map(Batch::writer);
+            while let Some(lane) = lanes.next_if(|&lane| self.targets[lane].batch == index) {
+                let target = self.targets[lane];
+                if let Some(writer) = &mut writer {
+                    writer.write(target.puzzle as usize, target.second, &self.rows.get(lane));
+                }
             }
         }
     }

@@ -135,9 +135,7 @@ impl<S: Simd> Core<S> {
             self.take_puzzles();
         }
         plan.load = free & self.new_lanes;
-        for lane in plan.load.iter() {
-            self.slot_of[lane] = self.new_slot[lane];
-        }
+        plan.load.copy(&self.new_slot, &mut self.slot_of);
         self.new_lanes &= !plan.load;
         self.active |= plan.load;
     }

@@ -1,7 +1,7 @@
 //! What becomes of a lane after the sweeps of a round: solutions, answers, and lanes that are free again.
 
 use super::check::Check;
-use super::core::Core;
+use super::core::{Core, SLOTS};
 use super::lanes::{LANES, Lanes};
 use super::message::Outcome;
 use super::moves::{Matched, Matching};
@@ -71,19 +71,27 @@ impl<S: Simd> Core<S> {
     /// Adds the solutions in these lanes to the output, wherever there is room.
     #[inline(always)]
     fn write_down(&mut self, wanted: Lanes, targets: &[Target; LANES]) {
-        let mut matched = self.simd.run(Matching {
-            from: wanted,
-            into: !self.output_lanes,
-        });
+        let mut matched = Matched::in_place(wanted);
+        if !self.output_lanes.is_empty() {
+            matched = self.simd.run(Matching {
+                from: wanted,
+                into: !self.output_lanes,
+            });
+        }
         if !matched.left.is_empty() {
             self.flush();
             matched = Matched::in_place(wanted);
         }
-        for step in &matched.moves[..matched.moving] {
-            for lane in step.into.iter() {
-                self.output_of[lane] = targets[step.source(lane)];
+        if self.output_lanes.is_empty() {
+            wanted.copy(targets, &mut self.output_of);
+            self.output_lanes = wanted;
+        } else {
+            for step in &matched.moves[..matched.moving] {
+                for lane in step.into.iter() {
+                    self.output_of[lane] = targets[step.source(lane)];
+                }
+                self.output_lanes |= step.into;
             }
-            self.output_lanes |= step.into;
         }
         self.simd.run(Encode {
             simd: self.simd,
@@ -107,16 +115,42 @@ impl<S: Simd> Core<S> {
             done[count % LANES] = id;
             count += usize::from(slot.lanes == 0);
         }
-        for &id in &done[..count] {
-            let unsolvable = self.slots[usize::from(id)].found == 0;
-            self.answer(
-                id,
-                if unsolvable {
-                    Outcome::Unsolvable
-                } else {
-                    Outcome::Unique
-                },
-            );
+        self.answer_all(&done[..count]);
+    }
+
+    /// Answers puzzles that have come to their end in all their lanes, and frees their slots.
+    #[inline(always)]
+    fn answer_all(&mut self, ids: &[u16]) {
+        self.free_slots.extend_from_slice(ids);
+        // One after the other they are mostly of one batch, so that it is told once how many they are.
+        let mut ids = ids.iter();
+        let mut next = ids.next();
+        while let Some(&first) = next {
+            let index = self.slots[usize::from(first)].batch;
+            let Some(batch) = &mut self.batches[usize::from(index)] else {
+                next = ids.next();
+                continue;
+            };
+            let mut count = 0;
+            while let Some(&id) = next
+                && let slot = &self.slots[usize::from(id) % SLOTS]
+                && slot.batch == index
+            {
+                let unsolvable = slot.found == 0;
+                batch.answer(
+                    slot.puzzle as usize,
+                    if unsolvable {
+                        Outcome::Unsolvable
+                    } else {
+                        Outcome::Unique
+                    },
+                );
+                count += 1;
+                next = ids.next();
+            }
+            if batch.count_answers(count) {
+                self.finished.push_back(index);
+            }
         }
     }
 
@@ -144,14 +178,14 @@ impl<S: Simd> Core<S> {
     }
 
     /// Notes an outcome, and frees the slot.
-    #[inline(always)]
     fn answer(&mut self, id: u16, outcome: Outcome) {
         let slot = self.slots[usize::from(id)];
         self.free_slots.push(id);
-        if let Some(batch) = &mut self.batches[usize::from(slot.batch)]
-            && batch.answer(slot.puzzle as usize, outcome)
-        {
-            self.finished.push_back(slot.batch);
+        if let Some(batch) = &mut self.batches[usize::from(slot.batch)] {
+            batch.answer(slot.puzzle as usize, outcome);
+            if batch.count_answers(1) {
+                self.finished.push_back(slot.batch);
+            }
         }
     }
 

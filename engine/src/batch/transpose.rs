@@ -53,22 +53,20 @@ impl Rows {
         Unpacked(words)
     }
 
-    /// The planes of a run: four for each cell, the lowest bit first, in the order of [`cell_of_run`].
+    /// Fills in the planes of a run: four for each cell, the lowest bit first, in the order of [`cell_of_run`].
     #[inline(always)]
-    pub(super) fn planes<S: Simd>(&self, simd: S, run: usize) -> [S::Vector; 64] {
-        let mut matrix = [simd.zero(); 64];
-        for (to, row) in matrix.iter_mut().zip(&self.0[run]) {
-            *to = simd.load(row);
+    pub(super) fn planes<S: Simd>(&self, simd: S, run: usize, planes: &mut [S::Vector; 64]) {
+        for (plane, row) in planes.iter_mut().zip(&self.0[run]) {
+            *plane = simd.load(row);
         }
-        transpose(simd, &mut matrix);
-        matrix
+        transpose(simd, planes);
     }
 
-    /// Takes in the planes of a run.
+    /// Takes over the planes of a run, which are no use after that.
     #[inline(always)]
-    pub(super) fn set_planes<S: Simd>(&mut self, simd: S, run: usize, mut planes: [S::Vector; 64]) {
-        transpose(simd, &mut planes);
-        for (row, plane) in self.0[run].iter_mut().zip(&planes) {
+    pub(super) fn set_planes<S: Simd>(&mut self, simd: S, run: usize, planes: &mut [S::Vector; 64]) {
+        transpose(simd, planes);
+        for (row, plane) in self.0[run].iter_mut().zip(planes) {
             *row = plane.words();
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! The contract itself, with the range and meaning of every field and every error reason, is
 //! `proto/sudoku/v1/sudoku.proto`; its comments are repeated here on the generated types.
+//!
+//! [`v1`] is for every use. [`wire`] has the same service once more for programs that stream puzzles by the million.
 
 #![forbid(unsafe_code)]
 
@@ -16,3 +18,5 @@ pub mod v1 {
     /// The domain of the `google.rpc.ErrorInfo` in every error of this service.
     pub const ERROR_DOMAIN: &str = "sudoku.v1";
 }
+
+pub mod wire;

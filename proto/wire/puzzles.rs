@@ -1,0 +1,143 @@
+//! `SolveManyRequest`: puzzles out of a client, and into a server.
+
+use bytes::{Buf, BufMut, Bytes};
+use prost::{DecodeError, Message};
+
+use super::codec::{Decode, Encode};
+use super::{CELLS, LINE, count_lines, line_header};
+use crate::v1::{SolveManyRequest, SolveOptions};
+
+/// What stands before a puzzle of 81 characters.
+const HEADER: [u8; 2] = line_header(1);
+
+/// A [`SolveManyRequest`] that was received.
+///
+/// ```
+/// use sudoku_proto::v1::SolveManyRequest;
+/// use sudoku_proto::wire::{Decode, Puzzles};
+/// use prost::Message;
+///
+/// let puzzles = vec![".".repeat(81), "too short".to_owned()];
+/// let message = SolveManyRequest { puzzles, options: None };
+/// let received = Puzzles::decode(message.encode_to_vec().as_slice())?;
+/// assert_eq!(received.len(), 2);
+/// assert!(received.iter().eq(&message.puzzles));
+/// # Ok::<(), prost::DecodeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Puzzles {
+    /// The fields of puzzles of 81 ASCII characters that the message begins with.
+    lines: Bytes,
+    /// The puzzles after them: from the first on that is something else.
+    rest: Vec<String>,
+    options: Option<SolveOptions>,
+}
+
+impl Puzzles {
+    /// How many puzzles there are.
+    pub fn len(&self) -> usize {
+        self.lines.len() / LINE + self.rest.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The options for all of them, if the message has any.
+    pub fn options(&self) -> Option<&SolveOptions> {
+        self.options.as_ref()
+    }
+
+    /// The texts that should be puzzles, in the order of the message.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let (lines, _) = self.lines.as_chunks::<LINE>();
+        // They are ASCII, so none is lost.
+        let lines = lines
+            .iter()
+            .filter_map(|[_, _, line @ ..]| str::from_utf8(line).ok());
+        lines.chain(self.rest.iter().map(String::as_str))
+    }
+}
+
+impl Decode for Puzzles {
+    fn decode(mut frame: impl Buf) -> Result<Self, DecodeError> {
+        let mut lines = frame.copy_to_bytes(frame.remaining());
+        let rest = lines.split_off(LINE * count_lines(&lines, HEADER));
+        // A message may be cut between any two fields, and what the parts mean adds up.
+        let SolveManyRequest { puzzles, options } = SolveManyRequest::decode(rest)?;
+        Ok(Self {
+            lines,
+            rest: puzzles,
+            options,
+        })
+    }
+}
+
+/// A [`SolveManyRequest`] that is written puzzle by puzzle.
+///
+/// ```
+/// use prost::Message;
+/// use sudoku_proto::v1::{SolveManyRequest, SolveOptions};
+/// use sudoku_proto::wire::{Encode, PuzzleWriter};
+///
+/// let options = SolveOptions { solution_limit: 1, ..SolveOptions::default() };
+/// let mut writer = PuzzleWriter::default();
+/// writer.push(&[b'.'; 81]);
+/// writer.set_options(Some(options));
+///
+/// let mut message = Vec::new();
+/// writer.encode(&mut message);
+/// let puzzles = vec![".".repeat(81)];
+/// assert_eq!(message, SolveManyRequest { puzzles, options: Some(options) }.encode_to_vec());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct PuzzleWriter {
+    lines: Vec<u8>,
+    /// A message of the options alone.
+    options: SolveManyRequest,
+}
+
+impl PuzzleWriter {
+    /// A message without puzzles, in which `puzzles` have room without a further allocation.
+    pub fn with_capacity(puzzles: usize) -> Self {
+        Self {
+            lines: Vec::with_capacity(LINE * puzzles),
+            options: SolveManyRequest::default(),
+        }
+    }
+
+    /// Adds a puzzle: its 81 characters, which must be ASCII for the message to be valid.
+    pub fn push(&mut self, puzzle: &[u8; CELLS]) {
+        let mut line = [0; LINE];
+        line[..2].copy_from_slice(&HEADER);
+        line[2..].copy_from_slice(puzzle);
+        self.lines.extend_from_slice(&line);
+    }
+
+    /// Sets the options for all puzzles, or takes them out.
+    pub fn set_options(&mut self, options: Option<SolveOptions>) {
+        self.options.options = options;
+    }
+
+    /// How many puzzles there are.
+    pub fn len(&self) -> usize {
+        self.lines.len() / LINE
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+}
+
+impl Encode for PuzzleWriter {
+    fn encoded_len(&self) -> usize {
+        self.lines.len() + self.options.encoded_len()
+    }
+
+    fn encode(&self, frame: &mut impl BufMut) {
+        frame.put_slice(&self.lines);
+        self.options.encode_raw(frame);
+    }
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sudoku_engine::Grid;
 use sudoku_proto::v1::GetServerInfoRequest;
-use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use sudoku_proto::wire::sudoku_service_client::SudokuServiceClient;
 use tokio_stream::{Stream, StreamExt};
 use tonic::client::GrpcService;
 use tonic::codegen::{Body, Bytes, StdError};

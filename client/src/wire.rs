@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sudoku_engine::{Conflict, Grid, Unit};
 use sudoku_proto::v1;
+use sudoku_proto::wire::{Found, PuzzleWriter};
 
 use crate::error::ProtocolError;
 use crate::{InvalidPuzzle, Outcome, ServerInfo, SolveOptions};
@@ -30,16 +31,14 @@ pub(crate) fn solve_request(puzzle: &Grid, options: &SolveOptions) -> v1::SolveR
 }
 
 /// A puzzle in the form in which it travels.
-pub(crate) fn puzzle_text(puzzle: &Grid) -> String {
+fn puzzle_text(puzzle: &Grid) -> String {
     // Cheaper than formatting, which this falls back on only because the compiler can't know that digits are UTF-8.
     String::from_utf8(puzzle.to_line().to_vec()).unwrap_or_else(|_| puzzle.to_string())
 }
 
-pub(crate) fn solve_many_request(puzzles: Vec<String>, options: &SolveOptions) -> v1::SolveManyRequest {
-    v1::SolveManyRequest {
-        puzzles,
-        options: wire_options(options),
-    }
+/// Puts the options into a message of puzzles.
+pub(crate) fn set_options(puzzles: &mut PuzzleWriter, options: &SolveOptions) {
+    puzzles.set_options(wire_options(options));
 }
 
 pub(crate) fn server_info(wire: v1::GetServerInfoResponse) -> ServerInfo {
@@ -54,7 +53,8 @@ pub(crate) fn server_info(wire: v1::GetServerInfoResponse) -> ServerInfo {
 
 /// The outcome of a `Solve`.
 pub(crate) fn solved(wire: v1::SolveResponse, options: &SolveOptions) -> Result<Outcome, ProtocolError> {
-    outcome(wire.result.ok_or(ProtocolError::MissingResult)?, options)
+    let result = wire.result.ok_or(ProtocolError::MissingResult)?;
+    outcome(Found::Other(&result), options)
 }
 
 /// The outcome in a result to a request with `options`.
@@ -62,54 +62,91 @@ pub(crate) fn solved(wire: v1::SolveResponse, options: &SolveOptions) -> Result<
 /// # Errors
 ///
 /// What in it the contract does not allow.
-pub(crate) fn outcome(wire: v1::SolveResult, options: &SolveOptions) -> Result<Outcome, ProtocolError> {
-    let count = wire.solution_count;
-    let unexpected = ProtocolError::Outcome {
-        outcome: wire.outcome,
-    };
-    let received = wire.solutions.len();
-    let expected = if options.omit_solutions { 0 } else { count as usize };
-    let counts = |fits: bool| match fits && received == expected {
-        true => Ok(()),
-        false => Err(ProtocolError::SolutionCount { count, received }),
-    };
-    Ok(match v1::Outcome::try_from(wire.outcome) {
-        Ok(v1::Outcome::Unique) => {
-            counts(count == 1)?;
-            Outcome::Unique {
-                solution: single(wire.solutions)?,
-            }
+pub(crate) fn outcome(found: Found<'_>, options: &SolveOptions) -> Result<Outcome, ProtocolError> {
+    match found {
+        Found::Plain {
+            outcome,
+            solution_count,
+            solutions,
+        } => Received {
+            outcome,
+            count: solution_count,
+            solutions: solutions.map(<[u8; 81]>::as_slice),
+            conflicts: &[],
+            invalid: None,
         }
-        Ok(v1::Outcome::Multiple) => {
-            counts(count >= 2)?;
-            Outcome::Multiple {
-                solutions: grids(wire.solutions)?,
+        .read(options),
+        Found::Other(result) => Received {
+            outcome: result.outcome,
+            count: result.solution_count,
+            solutions: result.solutions.iter().map(String::as_bytes),
+            conflicts: &result.conflicts,
+            invalid: result.invalid.as_ref(),
+        }
+        .read(options),
+    }
+}
+
+/// The fields of a result.
+struct Received<'a, S> {
+    outcome: i32,
+    count: u32,
+    solutions: S,
+    conflicts: &'a [v1::Conflict],
+    invalid: Option<&'a v1::PuzzleError>,
+}
+
+impl<'a, S: ExactSizeIterator<Item = &'a [u8]>> Received<'a, S> {
+    fn read(self, options: &SolveOptions) -> Result<Outcome, ProtocolError> {
+        let count = self.count;
+        let unexpected = ProtocolError::Outcome {
+            outcome: self.outcome,
+        };
+        Ok(match v1::Outcome::try_from(self.outcome) {
+            Ok(v1::Outcome::Unique) => Outcome::Unique {
+                solution: self.counted(options, count == 1)?.single()?,
+            },
+            Ok(v1::Outcome::Multiple) => Outcome::Multiple {
+                solutions: self.counted(options, count >= 2)?.grids()?,
                 count,
-            }
-        }
-        Ok(v1::Outcome::Unsolvable) => {
-            counts(count == 0)?;
-            let conflicts = wire.conflicts.into_iter().map(conflict).collect::<Option<_>>();
-            Outcome::Unsolvable {
-                conflicts: conflicts.ok_or(ProtocolError::Conflict)?,
-            }
-        }
-        Ok(v1::Outcome::Solved) => {
-            counts(count == 1)?;
-            Outcome::Solved {
-                solution: single(wire.solutions)?,
-            }
-        }
-        Ok(v1::Outcome::Invalid) => Outcome::Invalid(invalid(wire.invalid.ok_or(unexpected)?)),
-        Ok(v1::Outcome::Undecided) => {
-            counts(true)?;
-            Outcome::Undecided {
-                solutions: grids(wire.solutions)?,
+            },
+            Ok(v1::Outcome::Unsolvable) => Outcome::Unsolvable {
+                conflicts: self.counted(options, count == 0)?.conflicts()?,
+            },
+            Ok(v1::Outcome::Solved) => Outcome::Solved {
+                solution: self.counted(options, count == 1)?.single()?,
+            },
+            Ok(v1::Outcome::Invalid) => Outcome::Invalid(invalid(self.invalid.ok_or(unexpected)?)),
+            Ok(v1::Outcome::Undecided) => Outcome::Undecided {
+                solutions: self.counted(options, true)?.grids()?,
                 count,
-            }
+            },
+            Ok(v1::Outcome::Unspecified) | Err(_) => return Err(unexpected),
+        })
+    }
+
+    /// The same if the count `fits` the outcome, and the solutions are as many.
+    fn counted(self, options: &SolveOptions, fits: bool) -> Result<Self, ProtocolError> {
+        let (count, received) = (self.count, self.solutions.len());
+        let expected = if options.omit_solutions { 0 } else { count as usize };
+        match fits && received == expected {
+            true => Ok(self),
+            false => Err(ProtocolError::SolutionCount { count, received }),
         }
-        Ok(v1::Outcome::Unspecified) | Err(_) => return Err(unexpected),
-    })
+    }
+
+    fn single(mut self) -> Result<Option<Grid>, ProtocolError> {
+        self.solutions.next().map(grid).transpose()
+    }
+
+    fn grids(self) -> Result<Vec<Grid>, ProtocolError> {
+        self.solutions.map(grid).collect()
+    }
+
+    fn conflicts(self) -> Result<Vec<Conflict>, ProtocolError> {
+        let conflicts = self.conflicts.iter().map(conflict).collect::<Option<_>>();
+        conflicts.ok_or(ProtocolError::Conflict)
+    }
 }
 
 /// The options as a field, absent where they are the defaults.
@@ -129,36 +166,31 @@ fn wire_duration(duration: Duration) -> prost_types::Duration {
     })
 }
 
-fn single(solutions: Vec<String>) -> Result<Option<Grid>, ProtocolError> {
-    solutions.into_iter().next().map(grid).transpose()
+/// Reads a solution, which unlike a puzzle has no blanks.
+fn grid(text: &[u8]) -> Result<Grid, ProtocolError> {
+    let cells = <[u8; 81]>::try_from(text).map(|text| text.map(|digit| digit.wrapping_sub(b'0')));
+    let grid = cells.ok().and_then(Grid::from_cells);
+    grid.filter(|grid| grid.clues() == 81)
+        .ok_or_else(|| ProtocolError::Solution {
+            text: String::from_utf8_lossy(text).into_owned(),
+        })
 }
 
-fn grids(solutions: Vec<String>) -> Result<Vec<Grid>, ProtocolError> {
-    solutions.into_iter().map(grid).collect()
-}
-
-fn grid(text: String) -> Result<Grid, ProtocolError> {
-    match Grid::from_line(&text) {
-        Ok(grid) if grid.clues() == 81 => Ok(grid),
-        _ => Err(ProtocolError::Solution { text }),
-    }
-}
-
-fn invalid(wire: v1::PuzzleError) -> InvalidPuzzle {
+fn invalid(wire: &v1::PuzzleError) -> InvalidPuzzle {
     InvalidPuzzle::Refused {
-        message: wire.message,
+        message: wire.message.clone(),
         length: wire.length,
         position: wire.position,
     }
 }
 
-fn conflict(wire: v1::Conflict) -> Option<Conflict> {
+fn conflict(wire: &v1::Conflict) -> Option<Conflict> {
     let unit = wire.unit?;
     let index = u8::try_from(unit.index).ok().filter(|&index| index < 9)?;
     let cells = wire
         .cells
-        .into_iter()
-        .map(|cell| u8::try_from(cell).ok().filter(|&cell| cell < 81));
+        .iter()
+        .map(|&cell| u8::try_from(cell).ok().filter(|&cell| cell < 81));
     Some(Conflict {
         digit: u8::try_from(wire.digit)
             .ok()

@@ -2,20 +2,40 @@
 
 use sudoku_engine::{Conflict, GridError, Solution, Unit};
 use sudoku_proto::v1;
+use sudoku_proto::wire::ResultWriter;
 
 use crate::search::{Answer, Outcome};
 
+/// The results of a message: those of its puzzles, and in their places those of what is none.
+pub(crate) fn results(answers: Vec<Answer>, invalid: &[(usize, GridError)]) -> ResultWriter {
+    let count = answers.len() + invalid.len();
+    let mut writer = ResultWriter::with_capacity(count);
+    let (mut answers, mut invalid) = (answers.into_iter(), invalid.iter().peekable());
+    for index in 0..count {
+        match invalid.next_if(|&&(at, _)| at == index) {
+            Some((_, error)) => writer.push_any(self::invalid(error)),
+            None => answers
+                .by_ref()
+                .take(1)
+                .for_each(|answer| write(answer, &mut writer)),
+        }
+    }
+    writer
+}
+
+/// Adds the result of a puzzle that was searched.
+fn write(answer: Answer, writer: &mut ResultWriter) {
+    if !answer.conflicts.is_empty() {
+        return writer.push_any(result(answer));
+    }
+    let solutions = answer.solutions.iter().map(|solution| solution.grid().to_line());
+    writer.push(outcome(answer.outcome), answer.count, solutions);
+}
+
 /// The result of a puzzle that was searched.
 pub(crate) fn result(answer: Answer) -> v1::SolveResult {
-    let outcome = match answer.outcome {
-        Outcome::Unique => v1::Outcome::Unique,
-        Outcome::Multiple => v1::Outcome::Multiple,
-        Outcome::Unsolvable => v1::Outcome::Unsolvable,
-        Outcome::Solved => v1::Outcome::Solved,
-        Outcome::Undecided => v1::Outcome::Undecided,
-    };
     v1::SolveResult {
-        outcome: outcome.into(),
+        outcome: outcome(answer.outcome).into(),
         solutions: answer.solutions.iter().map(solution).collect(),
         solution_count: answer.count,
         conflicts: answer.conflicts.into_iter().map(conflict).collect(),
@@ -24,7 +44,7 @@ pub(crate) fn result(answer: Answer) -> v1::SolveResult {
 }
 
 /// The result of a string that is no puzzle.
-pub(crate) fn invalid(error: &GridError) -> v1::SolveResult {
+fn invalid(error: &GridError) -> v1::SolveResult {
     let (length, position) = match *error {
         GridError::Character { position, length, .. } => (length, Some(position as u32)),
         GridError::Length { length } => (length, None),
@@ -37,6 +57,16 @@ pub(crate) fn invalid(error: &GridError) -> v1::SolveResult {
             position,
         }),
         ..v1::SolveResult::default()
+    }
+}
+
+fn outcome(outcome: Outcome) -> v1::Outcome {
+    match outcome {
+        Outcome::Unique => v1::Outcome::Unique,
+        Outcome::Multiple => v1::Outcome::Multiple,
+        Outcome::Unsolvable => v1::Outcome::Unsolvable,
+        Outcome::Solved => v1::Outcome::Solved,
+        Outcome::Undecided => v1::Outcome::Undecided,
     }
 }
 

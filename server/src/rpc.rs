@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use futures_util::FutureExt;
 use http::{Request, Response};
-use sudoku_proto::v1::sudoku_service_server::{SERVICE_NAME, SudokuServiceServer};
+use sudoku_proto::wire::sudoku_service_server::{SERVICE_NAME, SudokuServiceServer};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding;

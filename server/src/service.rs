@@ -7,10 +7,9 @@ use std::time::Instant;
 
 use prost_types::Duration as WireDuration;
 use sudoku_engine::Grid;
-use sudoku_proto::v1::sudoku_service_server::SudokuService;
-use sudoku_proto::v1::{
-    GetServerInfoRequest, GetServerInfoResponse, SolveManyRequest, SolveRequest, SolveResponse,
-};
+use sudoku_proto::v1::{GetServerInfoRequest, GetServerInfoResponse, SolveRequest, SolveResponse};
+use sudoku_proto::wire::Puzzles;
+use sudoku_proto::wire::sudoku_service_server::SudokuService;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -139,11 +138,7 @@ impl Service {
         }
     }
 
-    fn open_stream(
-        &self,
-        requests: Streaming<SolveManyRequest>,
-        deadline: Option<Instant>,
-    ) -> Result<Answers, Error> {
+    fn open_stream(&self, requests: Streaming<Puzzles>, deadline: Option<Instant>) -> Result<Answers, Error> {
         let permit = permit(&self.streams)?;
         Ok(Answers::new(self, requests, deadline, permit))
     }
@@ -177,10 +172,7 @@ impl SudokuService for Service {
         }))
     }
 
-    async fn solve_many(
-        &self,
-        request: Request<Streaming<SolveManyRequest>>,
-    ) -> Result<Response<Answers>, Status> {
+    async fn solve_many(&self, request: Request<Streaming<Puzzles>>) -> Result<Response<Answers>, Status> {
         let deadline = deadline(&request);
         // Clients wait for the response headers before they send, so this returns before the first message.
         Ok(Response::new(self.open_stream(request.into_inner(), deadline)?))

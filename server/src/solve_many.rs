@@ -13,7 +13,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use sudoku_engine::{Grid, GridError};
-use sudoku_proto::v1::{SolveManyRequest, SolveManyResponse, SolveResult};
+use sudoku_proto::wire::{Puzzles, ResultWriter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Sleep;
 use tokio_stream::Stream;
@@ -25,7 +25,6 @@ use crate::options::Options;
 use crate::panics;
 use crate::pool::{Lane, Ticket};
 use crate::reply;
-use crate::search::Answer;
 use crate::service::Service;
 use crate::settings::Limits;
 
@@ -35,7 +34,7 @@ const PUZZLES_PER_POLL: usize = 1_024;
 /// The answers of a stream, which also takes its messages in.
 #[derive(Debug)]
 pub struct Answers {
-    requests: Streaming<SolveManyRequest>,
+    requests: Streaming<Puzzles>,
     limits: Limits,
     /// How many messages were taken: the index of the next one.
     taken: u64,
@@ -90,7 +89,7 @@ enum Take {
 impl Answers {
     pub(crate) fn new(
         service: &Service,
-        requests: Streaming<SolveManyRequest>,
+        requests: Streaming<Puzzles>,
         deadline: Option<Instant>,
         permit: OwnedSemaphorePermit,
     ) -> Self {
@@ -113,7 +112,7 @@ impl Answers {
     }
 
     /// Takes messages in and gives the next answer, as far as both go without waiting.
-    fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<SolveManyResponse, Failure>>> {
+    fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<ResultWriter, Failure>>> {
         let mut puzzles = 0;
         loop {
             self.look_at_the_clock(cx);
@@ -185,8 +184,8 @@ impl Answers {
     }
 
     /// Hands a message to the threads. Gives the number of its puzzles.
-    fn submit(&mut self, message: SolveManyRequest, slot: Slot) -> Result<usize, Error> {
-        let count = message.puzzles.len();
+    fn submit(&mut self, message: Puzzles, slot: Slot) -> Result<usize, Error> {
+        let count = message.len();
         let limit = self.limits.max_puzzles_per_message;
         if count > limit as usize {
             return Err(Error::TooManyPuzzles {
@@ -194,10 +193,10 @@ impl Answers {
                 limit,
             });
         }
-        let options = Options::read(message.options.as_ref(), count, &self.limits)?;
+        let options = Options::read(message.options(), count, &self.limits)?;
         let mut puzzles = Vec::with_capacity(count);
         let mut invalid = Vec::new();
-        for (index, line) in message.puzzles.iter().enumerate() {
+        for (index, line) in message.iter().enumerate() {
             match Grid::from_line(line) {
                 Ok(grid) => puzzles.push(grid),
                 Err(error) => invalid.push((index, error)),
@@ -212,13 +211,13 @@ impl Answers {
     }
 
     /// Gives the oldest message's answer if it is ready, or how the stream ends once all are out.
-    fn give(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<SolveManyResponse, Failure>>> {
+    fn give(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<ResultWriter, Failure>>> {
         if let Some(oldest) = self.pending.front_mut() {
             match Pin::new(&mut oldest.ticket).poll(cx) {
                 Poll::Ready(Ok(answers)) => {
-                    let invalid = std::mem::take(&mut oldest.invalid);
+                    let response = reply::results(answers, &oldest.invalid);
                     self.pending.pop_front();
-                    return Poll::Ready(Some(Ok(response(answers, &invalid))));
+                    return Poll::Ready(Some(Ok(response)));
                 }
                 Poll::Ready(Err(_)) => {
                     let error = self.why_no_answer();
@@ -271,20 +270,8 @@ impl Deadline {
     }
 }
 
-/// The answers of a message, those to what is no puzzle put in their places.
-fn response(answers: Vec<Answer>, invalid: &[(usize, GridError)]) -> SolveManyResponse {
-    let mut answers = answers.into_iter().map(reply::result);
-    let mut results: Vec<SolveResult> = Vec::with_capacity(answers.len() + invalid.len());
-    for (index, error) in invalid {
-        results.extend(answers.by_ref().take(index - results.len()));
-        results.push(reply::invalid(error));
-    }
-    results.extend(answers);
-    SolveManyResponse { results }
-}
-
 impl Stream for Answers {
-    type Item = Result<SolveManyResponse, Status>;
+    type Item = Result<ResultWriter, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let item = match catch_unwind(AssertUnwindSafe(|| self.advance(cx))) {

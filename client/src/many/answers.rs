@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::vec;
 
-use sudoku_proto::v1::SolveResult;
+use sudoku_proto::wire::Results;
 
 use crate::error::ProtocolError;
 use crate::{InvalidPuzzle, Outcome, SolveOptions, wire};
@@ -12,22 +12,21 @@ use crate::{InvalidPuzzle, Outcome, SolveOptions, wire};
 #[derive(Debug)]
 pub(super) struct Answers {
     options: SolveOptions,
-    results: vec::IntoIter<SolveResult>,
+    results: Results,
     invalid: Peekable<vec::IntoIter<(usize, InvalidPuzzle)>>,
+    /// How many outcomes were handed out, and how many of them are results.
     next: usize,
+    next_result: usize,
 }
 
 impl Answers {
-    pub(super) fn new(
-        options: SolveOptions,
-        results: Vec<SolveResult>,
-        invalid: Vec<(usize, InvalidPuzzle)>,
-    ) -> Self {
+    pub(super) fn new(options: SolveOptions, results: Results, invalid: Vec<(usize, InvalidPuzzle)>) -> Self {
         Self {
             options,
-            results: results.into_iter(),
+            results,
             invalid: invalid.into_iter().peekable(),
             next: 0,
+            next_result: 0,
         }
     }
 }
@@ -41,6 +40,8 @@ impl Iterator for Answers {
         if let Some((_, invalid)) = self.invalid.next_if(|&(index, _)| index == at) {
             return Some(Ok(Outcome::Invalid(invalid)));
         }
-        Some(wire::outcome(self.results.next()?, &self.options))
+        let result = self.results.get(self.next_result)?;
+        self.next_result += 1;
+        Some(wire::outcome(result, &self.options))
     }
 }

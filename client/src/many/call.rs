@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
-use sudoku_proto::v1::{SolveManyRequest, SolveManyResponse, SolveResult};
+use sudoku_proto::wire::sudoku_service_client::SudokuServiceClient;
+use sudoku_proto::wire::{PuzzleWriter, Results};
 use tokio::runtime::Handle;
 use tokio::sync::{
     mpsc,
@@ -27,7 +27,7 @@ pub(crate) struct Call {
     options: SolveOptions,
     /// `None` once all was sent. It holds what the transport has not taken yet: the caller bounds that, by the number of
     /// messages without an answer.
-    requests: Option<mpsc::UnboundedSender<SolveManyRequest>>,
+    requests: Option<mpsc::UnboundedSender<PuzzleWriter>>,
     /// `None` once the call is being dropped.
     receiving: Option<Receiving>,
 }
@@ -41,20 +41,20 @@ struct Receiving {
 
 enum Replies {
     /// Servers may open the stream of answers with the first of them only, so messages are sent while this waits.
-    Opening(Pin<Box<dyn Future<Output = Result<Streaming<SolveManyResponse>, Error>> + Send>>),
-    Open(Box<Streaming<SolveManyResponse>>),
+    Opening(Pin<Box<dyn Future<Output = Result<Streaming<Results>, Error>> + Send>>),
+    Open(Box<Streaming<Results>>),
     /// It could not be opened.
     Ended,
 }
 
 /// The messages on their way to the transport.
 struct Requests {
-    messages: mpsc::UnboundedReceiver<SolveManyRequest>,
+    messages: mpsc::UnboundedReceiver<PuzzleWriter>,
     _held: oneshot::Sender<Infallible>,
 }
 
 impl Stream for Requests {
-    type Item = SolveManyRequest;
+    type Item = PuzzleWriter;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.messages.poll_recv(cx)
@@ -85,9 +85,10 @@ impl Call {
     }
 
     /// Sends a message. If the call has ended, the next answer says why.
-    pub(super) fn send(&mut self, puzzles: Vec<String>) {
+    pub(super) fn send(&mut self, mut puzzles: PuzzleWriter) {
         if let Some(requests) = &self.requests {
-            let _ = requests.send(wire::solve_many_request(puzzles, &self.options));
+            wire::set_options(&mut puzzles, &self.options);
+            let _ = requests.send(puzzles);
         }
     }
 
@@ -97,10 +98,7 @@ impl Call {
     }
 
     /// The results of the next message. `None` when the server has ended the call without an error.
-    pub(super) fn poll_answer(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<Option<Vec<SolveResult>>, Error>> {
+    pub(super) fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Results>, Error>> {
         match &mut self.receiving {
             Some(receiving) => receiving.replies.poll_next(cx),
             None => Poll::Ready(Ok(None)),
@@ -109,7 +107,7 @@ impl Call {
 }
 
 impl Replies {
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Vec<SolveResult>>, Error>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Results>, Error>> {
         if let Self::Opening(opening) = self {
             let opened = ready!(opening.as_mut().poll(cx));
             *self = Self::Ended;
@@ -119,11 +117,7 @@ impl Replies {
             return Poll::Ready(Ok(None));
         };
         let reply = ready!(Pin::new(replies).poll_next(cx)).transpose();
-        Poll::Ready(
-            reply
-                .map(|reply| reply.map(|message| message.results))
-                .map_err(status::error),
-        )
+        Poll::Ready(reply.map_err(status::error))
     }
 
     /// Reads to the end and throws away what comes.

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::mem;
 use std::task::{Context, Poll, ready};
 
+use sudoku_proto::wire::Results;
+
 use super::answers::Answers;
 use super::call::Call;
 use super::packer::{Batch, Packer};
@@ -86,7 +88,7 @@ impl Exchange {
     /// The answers to the next batch. `None` when all are answered and no more will come.
     pub(super) fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Answers, Error>>> {
         if self.pending.front().is_some_and(|front| front.sent == 0) {
-            return Poll::Ready(self.take_answer(Vec::new()).map(Ok));
+            return Poll::Ready(self.take_answer(Results::default()).map(Ok));
         }
         let all_answered = self.all_taken && self.pending.is_empty();
         let Some(call) = &mut self.call else {
@@ -113,7 +115,7 @@ impl Exchange {
     }
 
     /// Takes the first batch that is under way, with the results of what was sent of it.
-    fn take_answer(&mut self, results: Vec<sudoku_proto::v1::SolveResult>) -> Option<Answers> {
+    fn take_answer(&mut self, results: Results) -> Option<Answers> {
         let mut front = self.pending.pop_front()?;
         self.pending_puzzles -= front.sent + front.invalid.len();
         Some(Answers::new(self.options, results, mem::take(&mut front.invalid)))

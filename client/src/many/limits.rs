@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_full_message_fits() {
-        use prost::Message;
+        use sudoku_proto::wire::{Encode, PuzzleWriter};
 
         let options = SolveOptions {
             solution_limit: u32::MAX,
@@ -118,7 +118,9 @@ mod tests {
             omit_solutions: true,
         };
         for puzzles in [1, 11, 2_048] {
-            let message = wire::solve_many_request(vec![".".repeat(81); puzzles], &options);
+            let mut message = PuzzleWriter::default();
+            (0..puzzles).for_each(|_| message.push(&[b'.'; 81]));
+            wire::set_options(&mut message, &options);
             assert!(message.encoded_len() <= wire::OPTIONS_BYTES + puzzles * wire::PUZZLE_BYTES);
         }
     }

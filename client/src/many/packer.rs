@@ -4,28 +4,36 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use sudoku_proto::wire::PuzzleWriter;
 use tokio::task::coop;
 use tokio_stream::Stream;
 
-use crate::{InvalidPuzzle, Puzzle, wire};
+use crate::{InvalidPuzzle, Puzzle};
 
 /// Puzzles in the order in which they came.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// Those to be sent.
-    pub(super) puzzles: Vec<String>,
+    /// Those to be sent, as they will be.
+    pub(super) puzzles: PuzzleWriter,
     /// Those that are none, each with its index in the batch, ascending.
     pub(super) invalid: Vec<(usize, InvalidPuzzle)>,
 }
 
 impl Batch {
+    fn with_capacity(puzzles: usize) -> Self {
+        Self {
+            puzzles: PuzzleWriter::with_capacity(puzzles),
+            invalid: Vec::new(),
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.puzzles.len() + self.invalid.len()
     }
 
     fn push(&mut self, Puzzle(puzzle): Puzzle) {
         match puzzle {
-            Ok(grid) => self.puzzles.push(wire::puzzle_text(&grid)),
+            Ok(grid) => self.puzzles.push(&grid.to_line()),
             Err(invalid) => self.invalid.push((self.len(), invalid)),
         }
     }
@@ -81,7 +89,9 @@ impl Packer {
             return Poll::Pending;
         }
         self.grown = false;
-        Poll::Ready(Some(mem::take(&mut self.batch)))
+        // The next one is likely to be as large.
+        let next = Batch::with_capacity(self.batch.puzzles.len());
+        Poll::Ready(Some(mem::replace(&mut self.batch, next)))
     }
 }
 

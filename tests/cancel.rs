@@ -4,7 +4,7 @@ mod support;
 
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_server::{Load, Service};
-use support::{Server, endless, endless_message, patient, soon, until};
+use support::{PUZZLE, Server, endless, endless_message, message, patient, soon, until};
 use tokio_stream::StreamExt;
 use tonic::Request;
 use tonic::transport::Endpoint;
@@ -91,4 +91,17 @@ async fn a_stream_within_the_process() {
     }
     drop(answers);
     until("the threads are idle", || service.load() == Load::default()).await;
+}
+
+#[tokio::test]
+async fn a_stream_of_many_easy_puzzles() {
+    let server = Server::start(patient()).await;
+    let mut client = server.client().await;
+    let messages = std::iter::repeat_with(|| message(vec![PUZZLE; 2_000]));
+    let mut request = Request::new(tokio_stream::iter(messages));
+    let handle = request.cancellation_handle();
+    let _answers = soon(client.solve_many(request)).await.unwrap();
+    until("it runs", || server.service.load().messages > 0).await;
+    handle.cancel();
+    until_idle(&server).await;
 }

@@ -13,6 +13,8 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
+/// Rated among the hardest that people solve.
+const EVIL: &str = "98.7..6..75..4......3..8.7.5....7.3...94.........2.1..3.......1.9...5.8...52....6";
 const UNSOLVABLE: &str = "..9.287..8.6..4..5..3.....46.........2.71345.........23.....5..9..4..8.7..125.3..";
 
 #[tokio::test]
@@ -260,4 +262,86 @@ async fn many_streams_on_one_connection() {
     for stream in streams {
         assert_eq!(soon(stream).await.unwrap(), 100);
     }
+}
+
+/// Enough of every kind that the batch engine takes most, with what its outcomes are for a limit of 1 and of 2.
+fn of_every_kind() -> (Vec<String>, Vec<Outcome>, Vec<Outcome>) {
+    let conflict = format!("11{}", &EMPTY[2..]);
+    let kinds = [
+        (PUZZLE, Outcome::Solved, Outcome::Unique),
+        (UNSOLVABLE, Outcome::Unsolvable, Outcome::Unsolvable),
+        (EMPTY, Outcome::Solved, Outcome::Multiple),
+        (EVIL, Outcome::Solved, Outcome::Unique),
+        (&conflict, Outcome::Unsolvable, Outcome::Unsolvable),
+        ("x", Outcome::Invalid, Outcome::Invalid),
+    ];
+    let count = 1_500;
+    let kinds = || kinds.iter().cycle().take(count);
+    (
+        kinds().map(|kind| kind.0.to_owned()).collect(),
+        kinds().map(|kind| kind.1).collect(),
+        kinds().map(|kind| kind.2).collect(),
+    )
+}
+
+#[tokio::test]
+async fn many_puzzles_of_every_kind() {
+    let server = Server::start(Settings::default()).await;
+    let mut client = server.client().await;
+    let (puzzles, with_one, with_two) = of_every_kind();
+    let request = |solution_limit, omit_solutions| SolveManyRequest {
+        puzzles: puzzles.clone(),
+        options: Some(SolveOptions {
+            solution_limit,
+            omit_solutions,
+            time_limit: None,
+        }),
+    };
+    let requests = vec![request(1, false), request(2, false), request(0, true)];
+    let answers = client.solve_many(tokio_stream::iter(requests)).await;
+    let mut answers = answers.unwrap().into_inner();
+    for (expected, omitted) in [(&with_one, false), (&with_two, false), (&with_two, true)] {
+        let results = soon(answers.message()).await.unwrap().unwrap().results;
+        assert_eq!(outcomes(&results), *expected);
+        for (index, result) in results.iter().enumerate() {
+            let solutions = if omitted {
+                0
+            } else {
+                result.solution_count as usize
+            };
+            assert_eq!(result.solutions.len(), solutions, "{index}");
+            // Row and box repeat the digit of the conflict.
+            assert_eq!(
+                result.conflicts.len(),
+                if index % 6 == 4 { 2 } else { 0 },
+                "{index}"
+            );
+        }
+    }
+}
+
+/// Engines work on the puzzles of several streams side by side, and each stream gets its own answers.
+#[tokio::test]
+async fn streams_share_the_engines() {
+    let server = Server::start(Settings::default()).await;
+    let mut client = server.client().await;
+    let (puzzles, _, expected) = of_every_kind();
+    let much = tokio_stream::iter(std::iter::repeat_with(move || message(puzzles.clone())));
+    let mut much = soon(client.solve_many(much)).await.unwrap().into_inner();
+    let reader = tokio::spawn(async move {
+        while let Ok(Some(answer)) = much.message().await {
+            assert_eq!(outcomes(&answer.results), expected);
+        }
+    });
+
+    let (sender, messages) = mpsc::channel(1);
+    let little = client.solve_many(ReceiverStream::new(messages));
+    let mut little = soon(little).await.unwrap().into_inner();
+    for count in 1..=60 {
+        sender.send(message(vec![PUZZLE; count])).await.unwrap();
+        let answer = soon(little.message()).await.unwrap().unwrap();
+        assert_eq!(outcomes(&answer.results), vec![Outcome::Unique; count]);
+    }
+    assert!(!reader.is_finished(), "the other stream goes on");
+    reader.abort();
 }

@@ -5,8 +5,11 @@
 //! [`Ticket`] for each. All that is below this interface, the order and size of turns and the engine, can change without
 //! the rest of the server noticing.
 //!
-//! [`schedule`] decides who is next, [`work`] is what a turn does.
+//! [`schedule`] decides who is next, [`message`] is what comes in and goes out. Each thread has a batch engine for many
+//! puzzles at once, [`batches`]; [`work`] is what it does besides, puzzle by puzzle.
 
+mod batches;
+mod message;
 mod schedule;
 mod work;
 
@@ -20,8 +23,9 @@ use tokio::sync::oneshot;
 
 use crate::options::Options;
 use crate::search::Answer;
-use schedule::{LaneId, Schedule};
-use work::{Call, Work};
+use message::{Call, Message};
+use schedule::Schedule;
+use work::{Solver, Work};
 
 /// Threads that solve, shared by all who hold a clone or a lane. They end when the last of these is gone.
 #[derive(Debug, Clone)]
@@ -45,7 +49,6 @@ impl Drop for Closer {
 #[derive(Debug)]
 pub(crate) struct Lane {
     pool: Pool,
-    id: LaneId,
     call: Arc<Call>,
 }
 
@@ -80,7 +83,7 @@ impl Pool {
             let schedule = Arc::clone(&schedule);
             std::thread::Builder::new()
                 .name(format!("solve-{index}"))
-                .spawn(move || schedule.work())?;
+                .spawn(move || schedule.work(Solver::new(isa)))?;
         }
         Ok(pool)
     }
@@ -89,8 +92,7 @@ impl Pool {
     pub fn lane(&self, deadline: Option<Instant>) -> Lane {
         Lane {
             pool: self.clone(),
-            id: self.schedule.open(),
-            call: Arc::new(Call::new(deadline)),
+            call: Arc::new(Call::new(self.schedule.open(), self.isa, deadline)),
         }
     }
 
@@ -103,8 +105,8 @@ impl Pool {
 impl Lane {
     /// Hands in a message. The caller bounds how many are in the pool at once.
     pub fn submit(&self, puzzles: Vec<Grid>, options: Options) -> Ticket {
-        let (work, ticket) = work::message(&self.call, puzzles, options, self.pool.isa);
-        self.pool.schedule.add(self.id, work);
+        let (work, ticket) = Message::submit(&self.call, puzzles, options);
+        self.pool.schedule.add(work);
         ticket
     }
 }
@@ -112,6 +114,6 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         self.call.stop();
-        self.pool.schedule.remove(self.id);
+        self.pool.schedule.remove(self.call.lane());
     }
 }

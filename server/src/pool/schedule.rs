@@ -1,8 +1,8 @@
 //! Who works on what, and when.
 //!
 //! Work comes in lanes, one for each stream. The threads go around the lanes that have work and give each a turn, so a
-//! stream with much of it does not hold up one with little. Within a lane, work at first sight and work that proved hard
-//! take turns, so neither holds up the other.
+//! stream with much of it does not hold up one with little. Work at first sight and work that proved hard go separate
+//! rounds, and each thread does some of both in turn, so neither holds up the other.
 //!
 //! Of the hard work of a lane only as much is begun at a time as there are threads. What is begun thus keeps its fair
 //! share of the time, however much is waiting, and the searches in memory are few.
@@ -18,11 +18,14 @@ use crate::panics;
 
 /// A piece of work.
 pub(super) trait Task: Send + Sized + 'static {
-    /// Works for a turn, a millisecond at most, and pushes what is left to do.
-    fn turn(self, rest: &mut Vec<Self>);
+    /// The lane that it stands in.
+    fn lane(&self) -> LaneId;
 
     /// How far it has come.
     fn stage(&self) -> Stage;
+
+    /// How much of a worker's room it takes, where it is not hard: 1 or more.
+    fn size(&self) -> usize;
 }
 
 /// How far a piece of work has come.
@@ -30,10 +33,32 @@ pub(super) trait Task: Send + Sized + 'static {
 pub(super) enum Stage {
     /// Not looked at.
     New,
+    /// Looked at. It goes before what is new.
+    Seen,
     /// Proved hard, and not begun in earnest.
     Hard,
     /// Hard and begun: it takes memory, and its time runs.
     Begun,
+}
+
+/// What a thread works with. It may keep work that it was given, and do it bit by bit.
+pub(super) trait Worker {
+    type Task: Task;
+
+    /// How much work that is not hard it takes now.
+    fn room(&self) -> usize;
+
+    /// Whether it keeps no work.
+    fn is_idle(&self) -> bool;
+
+    /// Works for a turn of well under a millisecond, or keeps the work. Pushes what is left to do.
+    fn turn(&mut self, task: Self::Task, rest: &mut Vec<Self::Task>);
+
+    /// Works for a turn on what it keeps. Pushes what it wants to keep no longer.
+    fn advance(&mut self, rest: &mut Vec<Self::Task>);
+
+    /// Drops what it keeps, after a panic while it advanced.
+    fn reset(&mut self);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,10 +72,17 @@ pub(super) struct Schedule<T> {
     threads: usize,
 }
 
+/// Lanes that have a turn to give, each once, the next one first; and some that are gone.
+type Ring = VecDeque<LaneId>;
+
+/// The most that a thread takes at a time, so that others find some too.
+const MOST_AT_ONCE: usize = 256;
+
 struct State<T> {
     lanes: HashMap<LaneId, Lane<T>>,
-    /// The lanes that have a turn to give, each once, the next one first; and some that are gone.
-    ring: VecDeque<LaneId>,
+    /// The round for work that is not hard, and the one for hard work.
+    new: Ring,
+    hard: Ring,
     next_id: u64,
     /// Threads that wait for work, and threads that have some.
     idle: usize,
@@ -64,10 +96,9 @@ struct Lane<T> {
     begun: VecDeque<T>,
     /// Hard work under way: that in `begun`, and that which a thread has at the moment.
     under_way: usize,
-    /// Whether the last turn went to hard work.
-    hard_last: bool,
-    /// Whether the lane stands in the ring.
-    in_ring: bool,
+    /// Whether the lane stands in the rings.
+    in_new: bool,
+    in_hard: bool,
 }
 
 impl<T: Task> Schedule<T> {
@@ -75,7 +106,8 @@ impl<T: Task> Schedule<T> {
         Self {
             state: Mutex::new(State {
                 lanes: HashMap::new(),
-                ring: VecDeque::new(),
+                new: Ring::new(),
+                hard: Ring::new(),
                 next_id: 0,
                 idle: 0,
                 busy: 0,
@@ -95,10 +127,10 @@ impl<T: Task> Schedule<T> {
         id
     }
 
-    /// Adds work to a lane.
-    pub fn add(&self, id: LaneId, work: Vec<T>) {
+    /// Adds work, each piece to its lane.
+    pub fn add(&self, work: Vec<T>) {
         let mut state = self.lock();
-        state.file(id, work, self.threads);
+        state.file(work, self.threads);
         self.wake(&state);
     }
 
@@ -124,39 +156,40 @@ impl<T: Task> Schedule<T> {
     }
 
     /// Works until the schedule closes: what each thread does.
-    pub fn work(&self) {
-        let mut rest = Vec::new();
+    pub fn work(&self, mut worker: impl Worker<Task = T>) {
+        let (mut tasks, mut rest) = (Vec::new(), Vec::new());
         let mut state = self.lock();
         while !state.closed {
-            let Some((id, task)) = state.next(self.threads) else {
+            let hard = state.take(worker.room(), self.threads, &mut tasks);
+            if tasks.is_empty() && worker.is_idle() {
                 state.idle += 1;
                 state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
                 state.idle -= 1;
                 continue;
-            };
+            }
             state.busy += 1;
             self.wake(&state);
             drop(state);
 
-            let hard = task.stage() != Stage::New;
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task.turn(&mut rest))) {
-                // Whoever waits for this task learns of it because the task is dropped.
-                panics::log("a turn of work", &*panic);
-                rest.clear();
+            for task in tasks.drain(..) {
+                contain(|| worker.turn(task, &mut rest));
+            }
+            if !contain(|| worker.advance(&mut rest)) {
+                worker.reset();
             }
 
             state = self.lock();
             state.busy -= 1;
-            if hard && let Some(lane) = state.lanes.get_mut(&id) {
-                lane.under_way -= 1;
+            if let Some(id) = hard {
+                state.hard_turn_is_over(id, self.threads);
             }
-            state.file(id, rest.drain(..), self.threads);
+            state.file(rest.drain(..), self.threads);
         }
     }
 
     /// Wakes a thread if one waits and there is work.
     fn wake(&self, state: &State<T>) {
-        if state.idle > 0 && !state.ring.is_empty() {
+        if state.idle > 0 && !(state.new.is_empty() && state.hard.is_empty()) {
             self.work.notify_one();
         }
     }
@@ -167,43 +200,111 @@ impl<T: Task> Schedule<T> {
     }
 }
 
+/// Does a piece of work, and says whether it came to its end. Whoever waits for one that panicked learns of it because
+/// the work is dropped.
+fn contain(work: impl FnOnce()) -> bool {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(()) => true,
+        Err(panic) => {
+            panics::log("a turn of work", &*panic);
+            false
+        }
+    }
+}
+
 impl<T: Task> State<T> {
-    /// The next piece of work, from the next lane in the ring.
-    fn next(&mut self, threads: usize) -> Option<(LaneId, T)> {
-        while let Some(id) = self.ring.pop_front() {
+    /// Takes the work for a thread's next turns: some that is hard, of the lane that is returned, and as much of the other
+    /// as there is room for.
+    fn take(&mut self, room: usize, threads: usize, tasks: &mut Vec<T>) -> Option<LaneId> {
+        let hard = self.next_hard(threads);
+        let lane = hard.as_ref().map(Task::lane);
+        tasks.extend(hard);
+        let mut room = room.min(MOST_AT_ONCE);
+        while room > 0
+            && let Some(task) = self.next_new()
+        {
+            room = room.saturating_sub(task.size());
+            tasks.push(task);
+        }
+        lane
+    }
+
+    /// The next piece of work that is not hard, from the next lane of that round.
+    fn next_new(&mut self) -> Option<T> {
+        while let Some(id) = self.new.pop_front() {
             let Some(lane) = self.lanes.get_mut(&id) else {
                 continue;
             };
-            let task = lane.take(threads);
-            lane.in_ring = lane.has_turn(threads);
-            if lane.in_ring {
-                self.ring.push_back(id);
+            let task = lane.new.pop_front();
+            lane.in_new = !lane.new.is_empty();
+            if lane.in_new {
+                self.new.push_back(id);
             }
-            if let Some(task) = task {
-                return Some((id, task));
+            if task.is_some() {
+                return task;
             }
         }
         None
     }
 
-    /// Puts work into its lane, and the lane into the ring. The work of a lane that is gone is dropped.
-    fn file(&mut self, id: LaneId, work: impl IntoIterator<Item = T>, threads: usize) {
-        let Some(lane) = self.lanes.get_mut(&id) else {
-            return;
-        };
+    /// The next piece of hard work, likewise.
+    fn next_hard(&mut self, threads: usize) -> Option<T> {
+        while let Some(id) = self.hard.pop_front() {
+            let Some(lane) = self.lanes.get_mut(&id) else {
+                continue;
+            };
+            let task = lane.take_hard(threads);
+            lane.in_hard = lane.has_hard_turn(threads);
+            if lane.in_hard {
+                self.hard.push_back(id);
+            }
+            if task.is_some() {
+                return task;
+            }
+        }
+        None
+    }
+
+    /// Puts work into its lanes, and these into the rings. The work of a lane that is gone is dropped.
+    fn file(&mut self, work: impl IntoIterator<Item = T>, threads: usize) {
         for task in work {
+            let id = task.lane();
+            let Some(lane) = self.lanes.get_mut(&id) else {
+                continue;
+            };
             match task.stage() {
                 Stage::New => lane.new.push_back(task),
+                Stage::Seen => lane.new.push_front(task),
                 Stage::Hard => lane.hard.push_back(task),
                 Stage::Begun => {
                     lane.under_way += 1;
                     lane.begun.push_back(task);
                 }
             }
+            self.join_rings(id, threads);
         }
-        if !lane.in_ring && lane.has_turn(threads) {
-            lane.in_ring = true;
-            self.ring.push_back(id);
+    }
+
+    /// The hard work that a thread had of this lane is done, or will be filed again.
+    fn hard_turn_is_over(&mut self, id: LaneId, threads: usize) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.under_way -= 1;
+        }
+        self.join_rings(id, threads);
+    }
+
+    /// Puts a lane into the rings where it has a turn to give.
+    fn join_rings(&mut self, id: LaneId, threads: usize) {
+        let Some(lane) = self.lanes.get_mut(&id) else {
+            return;
+        };
+        if !lane.in_new && !lane.new.is_empty() {
+            lane.in_new = true;
+            self.new.push_back(id);
+        }
+        if !lane.in_hard && lane.has_hard_turn(threads) {
+            lane.in_hard = true;
+            self.hard.push_back(id);
         }
     }
 }
@@ -215,8 +316,8 @@ impl<T> Lane<T> {
             hard: VecDeque::new(),
             begun: VecDeque::new(),
             under_way: 0,
-            hard_last: false,
-            in_ring: false,
+            in_new: false,
+            in_hard: false,
         }
     }
 
@@ -229,19 +330,8 @@ impl<T> Lane<T> {
         self.under_way < threads && !self.hard.is_empty()
     }
 
-    fn has_turn(&self, threads: usize) -> bool {
-        !self.new.is_empty() || !self.begun.is_empty() || self.may_begin(threads)
-    }
-
-    /// Takes the work of the lane's next turn.
-    fn take(&mut self, threads: usize) -> Option<T> {
-        let hard_first = !self.hard_last;
-        let task = match hard_first {
-            true => self.take_hard(threads).or_else(|| self.new.pop_front()),
-            false => self.new.pop_front().or_else(|| self.take_hard(threads)),
-        };
-        self.hard_last = hard_first;
-        task
+    fn has_hard_turn(&self, threads: usize) -> bool {
+        !self.begun.is_empty() || self.may_begin(threads)
     }
 
     fn take_hard(&mut self, threads: usize) -> Option<T> {
@@ -270,55 +360,60 @@ mod tests {
     /// A task that says its name at each turn, and goes through the stages that are left to it, the last one first.
     #[derive(Debug, Clone, PartialEq, Eq)]
     struct Named {
+        lane: LaneId,
         name: &'static str,
         stages: Vec<Stage>,
     }
 
     impl Task for Named {
-        fn turn(mut self, rest: &mut Vec<Self>) {
-            assert_ne!(self.name, "panics");
-            self.stages.pop();
-            if !self.stages.is_empty() {
-                rest.push(self);
-            }
+        fn lane(&self) -> LaneId {
+            self.lane
         }
 
         fn stage(&self) -> Stage {
             *self.stages.last().expect("a task without a stage is done")
         }
+
+        fn size(&self) -> usize {
+            MOST_AT_ONCE
+        }
     }
 
-    fn easy(name: &'static str) -> Named {
+    fn easy(lane: LaneId, name: &'static str) -> Named {
         let stages = vec![Stage::New];
-        Named { name, stages }
+        Named { lane, name, stages }
     }
 
     /// A task of so many turns after it proved hard.
-    fn hard(name: &'static str, turns: usize) -> Named {
+    fn hard(lane: LaneId, name: &'static str, turns: usize) -> Named {
         let mut stages = vec![Stage::Begun; turns - 1];
         stages.push(Stage::Hard);
-        Named { name, stages }
+        Named { lane, name, stages }
     }
 
     fn schedule<T: Task>(threads: usize) -> Schedule<T> {
         Schedule::new(NonZeroUsize::new(threads).unwrap())
     }
 
-    /// The names of the next tasks, each of which is run before the next is taken: what one thread does.
+    /// The names of the next tasks, of at least so many, as one thread does them.
     fn run(schedule: &Schedule<Named>, turns: usize) -> Vec<&'static str> {
         let mut state = schedule.lock();
         let mut names = Vec::new();
         while names.len() < turns {
-            let Some((id, task)) = state.next(schedule.threads) else {
+            let mut tasks = Vec::new();
+            let hard = state.take(usize::MAX, schedule.threads, &mut tasks);
+            if tasks.is_empty() {
                 break;
-            };
-            names.push(task.name);
-            let mut rest = Vec::new();
-            if task.stage() != Stage::New {
-                state.lanes.get_mut(&id).unwrap().under_way -= 1;
             }
-            task.turn(&mut rest);
-            state.file(id, rest, schedule.threads);
+            if let Some(lane) = hard {
+                state.hard_turn_is_over(lane, schedule.threads);
+            }
+            for task in &mut tasks {
+                names.push(task.name);
+                task.stages.pop();
+            }
+            tasks.retain(|task| !task.stages.is_empty());
+            state.file(tasks, schedule.threads);
         }
         names
     }
@@ -327,8 +422,8 @@ mod tests {
     fn lanes_take_turns_however_much_they_have() {
         let schedule = schedule(1);
         let (much, little) = (schedule.open(), schedule.open());
-        schedule.add(much, vec![easy("much"); 5]);
-        schedule.add(little, vec![easy("little"); 2]);
+        schedule.add(vec![easy(much, "much"); 5]);
+        schedule.add(vec![easy(little, "little"); 2]);
         let order = run(&schedule, usize::MAX);
         assert_eq!(
             order,
@@ -340,7 +435,8 @@ mod tests {
     fn hard_and_new_work_of_a_lane_take_turns() {
         let schedule = schedule(1);
         let lane = schedule.open();
-        schedule.add(lane, vec![easy("new"), easy("new"), easy("new"), hard("hard", 4)]);
+        let new = || easy(lane, "new");
+        schedule.add(vec![new(), new(), new(), hard(lane, "hard", 4)]);
         let order = run(&schedule, usize::MAX);
         assert_eq!(order, ["hard", "new", "hard", "new", "hard", "new", "hard"]);
     }
@@ -349,7 +445,7 @@ mod tests {
     fn only_as_much_is_begun_as_there_are_threads() {
         let schedule = schedule(2);
         let lane = schedule.open();
-        schedule.add(lane, vec![hard("a", 3), hard("b", 3), hard("c", 2)]);
+        schedule.add(vec![hard(lane, "a", 3), hard(lane, "b", 3), hard(lane, "c", 2)]);
         let order = run(&schedule, usize::MAX);
         assert_eq!(order, ["a", "b", "a", "b", "a", "c", "b", "c"]);
     }
@@ -358,8 +454,8 @@ mod tests {
     fn the_hard_work_of_one_lane_leaves_room_for_that_of_others() {
         let schedule = schedule(1);
         let (first, second) = (schedule.open(), schedule.open());
-        schedule.add(first, vec![hard("a", 1_000), hard("b", 1_000)]);
-        schedule.add(second, vec![hard("c", 2)]);
+        schedule.add(vec![hard(first, "a", 1_000), hard(first, "b", 1_000)]);
+        schedule.add(vec![hard(second, "c", 2)]);
         assert_eq!(run(&schedule, 4), ["a", "c", "a", "c"]);
     }
 
@@ -367,41 +463,140 @@ mod tests {
     fn the_work_of_a_lane_that_is_gone_is_dropped() {
         let schedule = schedule(1);
         let (gone, stays) = (schedule.open(), schedule.open());
-        schedule.add(gone, vec![easy("gone"), hard("gone", 9)]);
-        schedule.add(stays, vec![easy("stays")]);
+        schedule.add(vec![easy(gone, "gone"), hard(gone, "gone", 9)]);
+        schedule.add(vec![easy(stays, "stays")]);
         schedule.remove(gone);
-        schedule.add(gone, vec![easy("late")]);
+        schedule.add(vec![easy(gone, "late")]);
         assert_eq!(run(&schedule, usize::MAX), ["stays"]);
         assert_eq!(schedule.load(), PoolLoad { busy: 0, waiting: 0 });
     }
 
+    #[test]
+    fn what_was_seen_goes_before_what_is_new() {
+        let schedule = schedule(1);
+        let lane = schedule.open();
+        schedule.add(vec![easy(lane, "new")]);
+        let mut seen = easy(lane, "seen");
+        seen.stages = vec![Stage::Seen];
+        schedule.add(vec![seen]);
+        assert_eq!(run(&schedule, usize::MAX), ["seen", "new"]);
+    }
+
+    #[test]
+    fn a_thread_takes_as_much_as_it_has_room_for() {
+        let schedule = schedule(1);
+        let lane = schedule.open();
+        schedule.add(vec![easy(lane, "a"), easy(lane, "b"), hard(lane, "c", 2)]);
+        let taken = |room| {
+            let mut tasks = Vec::new();
+            schedule.lock().take(room, 1, &mut tasks);
+            tasks.iter().map(|task| task.name).collect::<Vec<_>>()
+        };
+        assert_eq!(taken(0), ["c"]);
+        assert_eq!(taken(1), ["a"]);
+        assert_eq!(taken(usize::MAX), ["b"]);
+    }
+
+    /// What the tasks of [`Keeps`] do.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Does {
+        Nothing,
+        Panic,
+        /// They are kept until they are three.
+        Keep,
+        PanicLater,
+    }
+
     /// A task that says when it is done, or panics.
-    struct Sends(Option<mpsc::Sender<()>>);
+    struct Sends(LaneId, Does, mpsc::Sender<()>);
 
     impl Task for Sends {
-        fn turn(self, _: &mut Vec<Self>) {
-            self.0.expect("a panic that is meant").send(()).unwrap();
+        fn lane(&self) -> LaneId {
+            self.0
         }
 
         fn stage(&self) -> Stage {
             Stage::New
         }
+
+        fn size(&self) -> usize {
+            1
+        }
+    }
+
+    #[derive(Default)]
+    struct Keeps(Vec<Sends>);
+
+    impl Worker for Keeps {
+        type Task = Sends;
+
+        fn room(&self) -> usize {
+            1
+        }
+
+        fn is_idle(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        fn turn(&mut self, task: Sends, _: &mut Vec<Sends>) {
+            match task.1 {
+                Does::Nothing => task.2.send(()).unwrap(),
+                Does::Panic => panic!("one that is meant"),
+                Does::Keep | Does::PanicLater => self.0.push(task),
+            }
+        }
+
+        fn advance(&mut self, _: &mut Vec<Sends>) {
+            assert!(
+                self.0.iter().all(|task| task.1 != Does::PanicLater),
+                "one that is meant"
+            );
+            if self.0.len() == 3 {
+                for task in self.0.drain(..) {
+                    task.2.send(()).unwrap();
+                }
+            }
+        }
+
+        fn reset(&mut self) {
+            self.0.clear();
+        }
+    }
+
+    /// Lets a thread do tasks, and counts those that say that they are done.
+    fn done_of(tasks: &[Does]) -> usize {
+        let schedule = schedule(1);
+        let (sender, done) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| schedule.work(Keeps::default()));
+            let lane = schedule.open();
+            for &does in tasks {
+                schedule.add(vec![Sends(lane, does, sender.clone())]);
+            }
+            drop(sender);
+            // Ends when the last task is gone.
+            let count = done.iter().count();
+            schedule.close();
+            thread.join().unwrap();
+            assert_eq!(schedule.load(), PoolLoad { busy: 0, waiting: 0 });
+            count
+        })
     }
 
     #[test]
     fn a_panic_ends_its_task_and_not_the_thread() {
-        let schedule = schedule(1);
-        let (sender, done) = mpsc::channel();
-        std::thread::scope(|scope| {
-            let thread = scope.spawn(|| schedule.work());
-            let lane = schedule.open();
-            schedule.add(lane, vec![Sends(None), Sends(Some(sender.clone())), Sends(None)]);
-            schedule.add(lane, vec![Sends(Some(sender))]);
-            assert_eq!(done.recv(), Ok(()));
-            assert_eq!(done.recv(), Ok(()));
-            schedule.close();
-            thread.join().unwrap();
-        });
-        assert_eq!(schedule.load().busy, 0);
+        use Does::{Nothing, Panic};
+        assert_eq!(done_of(&[Panic, Nothing, Panic, Nothing]), 2);
+    }
+
+    #[test]
+    fn a_thread_goes_on_with_what_it_keeps() {
+        assert_eq!(done_of(&[Does::Keep, Does::Keep, Does::Keep]), 3);
+    }
+
+    #[test]
+    fn a_panic_over_what_is_kept_drops_it_and_not_the_thread() {
+        use Does::{Keep, Nothing, PanicLater};
+        assert_eq!(done_of(&[Keep, PanicLater, Nothing, Keep, Keep, Keep]), 4);
     }
 }

@@ -38,7 +38,8 @@ impl Grid {
 
     /// A grid of cell values, row by row: 1 to 9, and 0 for a blank. `None` if a value is above 9.
     pub fn from_cells(cells: [u8; 81]) -> Option<Self> {
-        cells.iter().all(|&value| value <= 9).then_some(Self { cells })
+        let most = cells.iter().fold(0, |most: u8, &value| most.max(value));
+        (most <= 9).then_some(Self { cells })
     }
 
     /// Reads exactly 81 characters, `1` to `9`, and `.` or `0` for a blank: the form in which puzzles travel.
@@ -102,6 +103,11 @@ impl Grid {
     /// The cell values, row by row, 0 for a blank.
     pub fn cells(&self) -> &[u8; 81] {
         &self.cells
+    }
+
+    /// The cells, for whoever writes nothing above 9.
+    pub(crate) fn cells_mut(&mut self) -> &mut [u8; 81] {
+        &mut self.cells
     }
 
     /// How many cells hold a digit: 0 to 81.

@@ -71,10 +71,10 @@ pub struct Batch {
     options: Options,
     puzzles: Vec<Grid>,
     answers: Vec<Answer>,
-    /// The first solution of each puzzle and the second, as cells. Empty where solutions are omitted, or where one is
+    /// The first solution of each puzzle and the second. Empty where solutions are omitted, or where one is
     /// enough; what an answer does not speak of is left from puzzles before.
-    first: Vec<[u8; 81]>,
-    second: Vec<[u8; 81]>,
+    first: Vec<Grid>,
+    second: Vec<Grid>,
     /// How many puzzles the engine has taken, from the start.
     taken: usize,
     /// How many it has not answered.
@@ -158,7 +158,7 @@ impl Batch {
         self.answers.resize(count, Answer::NONE);
         for (solutions, count) in [(&mut self.first, firsts), (&mut self.second, seconds)] {
             if solutions.len() < count {
-                solutions.resize(count, [0; 81]);
+                solutions.resize(count, Grid::EMPTY);
             }
         }
         self.taken = 0;
@@ -201,7 +201,7 @@ impl Batch {
             .into_iter()
             .flatten()
             .take(count.into())
-            .filter_map(|cells| Grid::from_cells(*cells).map(Solution::checked))
+            .map(|grid| Solution::checked(*grid))
     }
 
     /// The indices of the puzzles that are left to the single engine, ascending.
@@ -256,8 +256,8 @@ impl Batch {
 pub(super) struct Writer<'a> {
     puzzles: &'a [Grid],
     answers: &'a mut [Answer],
-    first: &'a mut [[u8; 81]],
-    second: &'a mut [[u8; 81]],
+    first: &'a mut [Grid],
+    second: &'a mut [Grid],
 }
 
 impl Writer<'_> {
@@ -270,7 +270,7 @@ impl Writer<'_> {
             } else {
                 &mut *self.first
             };
-            solution.write_to(&mut solutions[index]);
+            solution.write_to(solutions[index].cells_mut());
             self.answers[index].written += 1;
         }
     }

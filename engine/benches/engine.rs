@@ -7,14 +7,18 @@
 //! The puzzles are those of the test suite that have one solution, each in 64 symmetric copies, so that every run has the
 //! same work wherever it is. Each engine is timed on every instruction set that is there.
 
+#[path = "../tests/common/symmetry.rs"]
+mod symmetry;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sudoku_engine::batch::{Batch, Engine, Limit, Options};
 use sudoku_engine::{Grid, Isa, Search, Step, text};
+use symmetry::Symmetry;
 
 /// Copies of each puzzle of the fixtures: enough to fill the lanes of the batch engine several times.
-const COPIES: usize = 64;
+const COPIES: u64 = 64;
 
 fn fixtures() -> Vec<Grid> {
     let grid = |row: &str| {
@@ -29,24 +33,8 @@ fn fixtures() -> Vec<Grid> {
 }
 
 fn puzzles() -> Vec<Grid> {
-    let copies = |grid: Grid| (0..COPIES).map(move |number| image(&grid, number));
+    let copies = |grid: Grid| (0..COPIES).map(move |seed| Symmetry::seeded(seed).apply(&grid));
     fixtures().into_iter().flat_map(copies).collect()
-}
-
-/// The puzzle seen through a symmetry: other digits, other bands and rows, mirrored.
-fn image(grid: &Grid, number: usize) -> Grid {
-    let cell = |at: usize| {
-        let row = (at / 9 + 3 * (number % 3)) % 9;
-        let column = at % 9 / 3 * 3 + (at % 3 + number / 3) % 3;
-        let from = if number.is_multiple_of(2) {
-            9 * row + column
-        } else {
-            9 * column + row
-        };
-        grid.get(from)
-            .map_or(0, |digit| (digit - 1 + (number % 9) as u8) % 9 + 1)
-    };
-    Grid::from_cells(std::array::from_fn(cell)).expect("digits 1 to 9")
 }
 
 fn text_of(puzzles: &[Grid]) -> String {

@@ -66,11 +66,6 @@ fn check(set: &str, expected: Tally) {
 }
 
 #[test]
-fn the_17_clue_puzzles_have_their_solutions() {
-    check("17_clue.txt", Tally::unique(49_158, 0x84f1_7c93_ea60_a2f0));
-}
-
-#[test]
 fn the_classic_hard_puzzles_have_their_solutions() {
     check("top1465.txt", Tally::unique(1_465, 0x40df_58dd_d09b_9118));
 }
@@ -81,21 +76,8 @@ fn the_hardest_for_backtracking_have_their_solutions() {
 }
 
 #[test]
-fn the_hardest_for_people_have_their_solutions() {
-    check("hardest_11plus.txt", Tally::unique(48_766, 0x0975_0a48_7510_3958));
-}
-
-#[test]
 fn the_easy_puzzles_have_their_solutions() {
     check("easy_kaggle.txt", Tally::unique(20_000, 0x8314_3796_d7b3_7b9c));
-}
-
-#[test]
-fn minimal_puzzles_have_their_solutions() {
-    check(
-        "unbiased_minimal.tsv",
-        Tally::unique(43_070, 0xeb02_5919_b744_c318),
-    );
 }
 
 #[test]
@@ -107,20 +89,6 @@ fn rated_puzzles_have_their_solutions() {
 fn several_solutions_are_found_wherever_there_are() {
     check("two_plus_solutions.txt", Tally::multiple(10_000));
     check("exact_counts_2_to_1000.tsv", Tally::multiple(4_251));
-}
-
-#[test]
-fn counts_up_to_a_thousand_are_exact() {
-    let Some(rows) = common::exact_counts() else {
-        return;
-    };
-    let (puzzles, counts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-    for engine in plain_engines() {
-        let found = engine.solutions(&puzzles, 1_001);
-        for ((puzzle, count), found) in puzzles.iter().zip(&counts).zip(found) {
-            assert_eq!(found.len(), *count, "{engine}: {puzzle}");
-        }
-    }
 }
 
 #[test]
@@ -149,6 +117,43 @@ fn raw_generator_output_is_told_apart() {
                 "{engine}: {puzzle}: {answer:?} expected, {} found",
                 found.len()
             );
+        }
+    }
+}
+
+/// What takes long: runs that are slow anyway pass `--skip large`.
+mod large {
+    use super::*;
+
+    #[test]
+    fn the_17_clue_puzzles_have_their_solutions() {
+        check("17_clue.txt", Tally::unique(49_158, 0x84f1_7c93_ea60_a2f0));
+    }
+
+    #[test]
+    fn the_hardest_for_people_have_their_solutions() {
+        check("hardest_11plus.txt", Tally::unique(48_766, 0x0975_0a48_7510_3958));
+    }
+
+    #[test]
+    fn minimal_puzzles_have_their_solutions() {
+        check(
+            "unbiased_minimal.tsv",
+            Tally::unique(43_070, 0xeb02_5919_b744_c318),
+        );
+    }
+
+    #[test]
+    fn counts_up_to_a_thousand_are_exact() {
+        let Some(rows) = common::exact_counts() else {
+            return;
+        };
+        let (puzzles, counts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        for engine in plain_engines() {
+            let found = engine.solutions(&puzzles, 1_001);
+            for ((puzzle, count), found) in puzzles.iter().zip(&counts).zip(found) {
+                assert_eq!(found.len(), *count, "{engine}: {puzzle}");
+            }
         }
     }
 }

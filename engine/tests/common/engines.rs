@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use sudoku_engine::batch::{self, Batch, Limit, Options, Outcome};
 use sudoku_engine::{Grid, Isa, Search, Solution, Step};
 
+use super::stream;
+
 /// An engine on an instruction set.
 #[derive(Clone, Copy)]
 pub struct Engine {
@@ -16,6 +18,9 @@ pub struct Engine {
 
 /// The solutions of each puzzle, at most as many as the limit says.
 type Solve = fn(Isa, &[Grid], usize) -> Vec<Vec<Solution>>;
+
+/// The batches that a batch engine holds at a time.
+const CAPACITY: usize = 5;
 
 /// Every engine. A new one joins the suite by a line here.
 const ENGINES: [(&str, Solve); 2] = [("single", single), ("batch", batch)];
@@ -144,73 +149,20 @@ fn batches(isa: Isa, puzzles: &[Grid], limit: usize, sizes: &[usize], slice: u32
             .map(|index| result(isa, batch, index, limit))
             .collect()
     };
-    drain(isa, split(puzzles, sizes, options), slice)
+    let mut engine = batch::Engine::new(isa, CAPACITY).starting_with(0);
+    stream::drain(&mut engine, stream::split(puzzles, sizes, options), 0, slice)
         .iter()
         .flat_map(results)
         .collect()
 }
 
-fn split(puzzles: &[Grid], sizes: &[usize], options: Options) -> Vec<Batch> {
-    let mut batches = Vec::new();
-    let mut rest = puzzles;
-    for &size in sizes.iter().cycle() {
-        if rest.is_empty() {
-            break;
-        }
-        let (these, others) = rest.split_at(size.min(rest.len()));
-        batches.push(Batch::new(batches.len() as u64, these.to_vec(), options));
-        rest = others;
-    }
-    batches
-}
-
-/// Sends the batches through an engine that holds a few at a time. They come back in the order they were in.
-fn drain(isa: Isa, batches: Vec<Batch>, slice: u32) -> Vec<Batch> {
-    const CAPACITY: usize = 5;
-    let mut engine = batch::Engine::new(isa, CAPACITY).starting_with(0);
-    let mut back: Vec<Option<Batch>> = batches.iter().map(|_| None).collect();
-    let mut waiting = batches.into_iter();
-    let mut inside = 0;
-    loop {
-        while inside < CAPACITY
-            && let Some(batch) = waiting.next()
-        {
-            engine.submit(batch).expect("there is room");
-            inside += 1;
-        }
-        if inside == 0 {
-            break;
-        }
-        let done = engine.run(slice);
-        let before = inside;
-        while let Some(batch) = engine.finished() {
-            let key = batch.key() as usize;
-            assert!(back[key].replace(batch).is_none(), "batch {key} came twice");
-            inside -= 1;
-        }
-        assert!(done > 0 || inside < before, "idle, with batches missing");
-    }
-    assert!(engine.is_idle());
-    back.into_iter().flatten().collect()
-}
-
 /// What the batch engine found for a puzzle, or a search where it leaves the puzzle to one.
 fn result(isa: Isa, batch: &Batch, index: usize, limit: usize) -> Vec<Solution> {
     let puzzle = &batch.puzzles()[index];
-    let found: Vec<Solution> = batch.solutions(index).collect();
-    let outcome = batch.outcome(index).expect("there is such a puzzle");
-    let expected = match outcome {
-        Outcome::Open => return search(isa, puzzle, limit),
-        Outcome::Unsolvable => 0,
-        Outcome::Solved | Outcome::Unique => 1,
-        Outcome::Multiple => 2,
-    };
-    assert_eq!(found.len(), expected, "{puzzle} on {isa}");
-    assert_eq!(
-        outcome == Outcome::Solved,
-        limit == 1 && expected == 1,
-        "{puzzle} on {isa}"
-    );
+    let (outcome, found) = stream::answer(batch, index);
+    if outcome == Outcome::Open {
+        return search(isa, puzzle, limit);
+    }
     if outcome == Outcome::Multiple && limit > 2 {
         let all = search(isa, puzzle, limit);
         assert!(all.len() >= 2, "{puzzle} on {isa}");

@@ -5,7 +5,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of this module")]
 
+pub mod effort;
 pub mod engines;
+pub mod stream;
 pub mod symmetry;
 
 use std::fs;

@@ -1,29 +1,28 @@
 //! The symmetries of Sudoku: what can be done to a puzzle without changing how many solutions it has.
 
-use proptest::prelude::*;
 use sudoku_engine::Grid;
 
 /// Other digits, other rows and columns, and the diagonal.
 #[derive(Debug, Clone)]
 pub struct Symmetry {
-    /// What 1 to 9 become.
-    digits: Vec<u8>,
+    /// What 1 to 9 become, less one.
+    digits: [usize; 9],
     /// The rows, and the columns, in their new order: bands and stacks stay together.
-    rows: Vec<usize>,
-    columns: Vec<usize>,
+    rows: [usize; 9],
+    columns: [usize; 9],
     transpose: bool,
 }
 
 impl Symmetry {
-    /// Any symmetry, each as likely as another.
-    pub fn any() -> impl Strategy<Value = Self> {
-        let digits = Just((1..=9).collect::<Vec<u8>>()).prop_shuffle();
-        (digits, lines(), lines(), any::<bool>()).prop_map(|(digits, rows, columns, transpose)| Self {
-            digits,
-            rows,
-            columns,
-            transpose,
-        })
+    /// The symmetry of a number, always the same; each is about as likely as another.
+    pub fn seeded(seed: u64) -> Self {
+        let mut random = Random(seed);
+        Self {
+            digits: random.order(),
+            rows: random.lines(),
+            columns: random.lines(),
+            transpose: random.below(2) == 1,
+        }
     }
 
     /// The puzzle, or solution, seen through this symmetry.
@@ -36,17 +35,40 @@ impl Symmetry {
                 9 * row + column
             };
             grid.get(from)
-                .map_or(0, |digit| self.digits[usize::from(digit) - 1])
+                .map_or(0, |digit| self.digits[usize::from(digit) - 1] as u8 + 1)
         };
         Grid::from_cells(std::array::from_fn(cell)).expect("the digits are 1 to 9")
     }
 }
 
-/// An order of nine rows in which bands stay together.
-fn lines() -> impl Strategy<Value = Vec<usize>> {
-    let three = || Just(vec![0, 1, 2]).prop_shuffle();
-    (three(), [three(), three(), three()]).prop_map(|(bands, within)| {
-        let band = |band: usize| within[band].iter().map(move |line| 3 * band + line);
-        bands.into_iter().flat_map(band).collect()
-    })
+/// The generator SplitMix64, by Steele, Lea and Flood.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((x ^ x >> 31) % bound as u64) as usize
+    }
+
+    /// The numbers from 0 in some order.
+    fn order<const N: usize>(&mut self) -> [usize; N] {
+        let mut order = std::array::from_fn(|index| index);
+        for last in (1..N).rev() {
+            order.swap(last, self.below(last + 1));
+        }
+        order
+    }
+
+    /// An order of nine rows in which bands stay together.
+    fn lines(&mut self) -> [usize; 9] {
+        let bands = self.order::<3>();
+        let within: [[usize; 3]; 3] = std::array::from_fn(|_| self.order());
+        std::array::from_fn(|line| {
+            let band = bands[line / 3];
+            3 * band + within[band][line % 3]
+        })
+    }
 }

@@ -45,6 +45,18 @@ docs:
 test:
     cargo test
 
+# Run the engine's tests without code for any instruction set, as on a processor that we have no kernels for
+portable:
+    cargo clippy -p sudoku-engine --no-default-features --all-targets -- -D warnings
+    cargo test -p sudoku-engine --no-default-features -- --skip large
+
+# Run the engine's tests under AddressSanitizer; `just asan short` without the large sets (needs a nightly toolchain)
+asan *short: (_with-nightly "asan" short)
+
+# Time the engine's parts; `just bench FILTER` only some of them
+bench *filter:
+    cargo bench -p sudoku-engine -- {{ filter }}
+
 # Check that the SDK builds alone, without the command line's dependencies
 sdk:
     cargo clippy -p sudoku-client --no-default-features -- -D warnings
@@ -84,3 +96,11 @@ _buf:
 
 _ci-tools:
     .ci/install python .ci
+
+# Without a nightly toolchain it says so and skips the rest: the sanitizer is no part of stable Rust.
+_with-nightly what *args:
+    if rustup run nightly cargo --version > /dev/null 2>&1; then \
+        .ci/{{ what }} {{ args }}; \
+    else \
+        echo "skipped {{ what }}: no nightly toolchain (rustup toolchain install nightly)"; \
+    fi

@@ -57,6 +57,14 @@ asan *short: (_with-nightly "asan" short)
 bench *filter:
     cargo bench -p sudoku-engine -- {{ filter }}
 
+# Count the instructions of each engine a puzzle, in a fixed run on the AVX2 path (needs valgrind)
+callgrind:
+    .ci/callgrind
+
+# Compare messages of puzzles with the whole file, and messages that come alone with the single engine
+messages *files:
+    cargo run --release -p sudoku-engine --example throughput -- --compare --repeat 3 {{ files }}
+
 # Check that the SDK builds alone, without the command line's dependencies
 sdk:
     cargo clippy -p sudoku-client --no-default-features -- -D warnings

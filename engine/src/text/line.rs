@@ -180,7 +180,8 @@ fn border(line: Source<'_>) -> Option<Line> {
         }
     }
     match blank {
-        _ if blanks == 81 && line.characters.len() == 81 => None,
+        // A puzzle without a clue, whatever else stands on its line.
+        _ if blanks >= 81 && line.fields(parts_fields).any(|field| grid(field.characters).is_some()) => None,
         None => (has_rule || has_upright).then_some(Line::Border),
         Some('.') if !is_mixed => None,
         _ if has_rule || is_mixed || blanks != 9 => Some(Line::Border),

@@ -53,6 +53,9 @@ portable:
 # Run the engine's tests under AddressSanitizer; `just asan short` without the large sets (needs a nightly toolchain)
 asan *short: (_with-nightly "asan" short)
 
+# Fuzz the engine, each target for so many seconds (needs a nightly toolchain)
+fuzz seconds="20": (_with-nightly "fuzz" seconds)
+
 # Time the engine's parts; `just bench FILTER` only some of them
 bench *filter:
     cargo bench -p sudoku-engine -- {{ filter }}
@@ -105,7 +108,7 @@ _buf:
 _ci-tools:
     .ci/install python .ci
 
-# Without a nightly toolchain it says so and skips the rest: the sanitizer is no part of stable Rust.
+# Without a nightly toolchain it says so and skips the rest: the sanitizer and the fuzzer are no part of stable Rust.
 _with-nightly what *args:
     if rustup run nightly cargo --version > /dev/null 2>&1; then \
         .ci/{{ what }} {{ args }}; \

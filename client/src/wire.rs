@@ -168,9 +168,9 @@ fn wire_duration(duration: Duration) -> prost_types::Duration {
 
 /// Reads a solution, which unlike a puzzle has no blanks.
 fn grid(text: &[u8]) -> Result<Grid, ProtocolError> {
-    let cells = <[u8; 81]>::try_from(text).map(|text| text.map(|digit| digit.wrapping_sub(b'0')));
-    let grid = cells.ok().and_then(Grid::from_cells);
-    grid.filter(|grid| grid.clues() == 81)
+    let line = str::from_utf8(text).ok();
+    let grid = line.and_then(|line| Grid::from_line(line).ok());
+    grid.filter(|grid| !grid.cells().contains(&0))
         .ok_or_else(|| ProtocolError::Solution {
             text: String::from_utf8_lossy(text).into_owned(),
         })

@@ -19,7 +19,7 @@ mod puzzles;
 mod results;
 
 pub use codec::{Codec, Decode, Decoder, Encode, Encoder};
-pub use puzzles::{PuzzleWriter, Puzzles};
+pub use puzzles::{Lines, PuzzleWriter, Puzzles};
 pub use results::{Found, ResultWriter, Results, Solutions};
 
 // The client and the server, as generated for the types above.

@@ -51,14 +51,43 @@ impl Puzzles {
 
     /// The texts that should be puzzles, in the order of the message.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        let (lines, _) = self.lines.as_chunks::<LINE>();
-        // They are ASCII, so none is lost.
-        let lines = lines
-            .iter()
-            .filter_map(|[_, _, line @ ..]| str::from_utf8(line).ok());
-        lines.chain(self.rest.iter().map(String::as_str))
+        // All are UTF-8, or there would be no message, so none is lost.
+        self.lines().filter_map(|line| str::from_utf8(line).ok())
+    }
+
+    /// The same texts as bytes, which costs less.
+    pub fn lines(&self) -> Lines<'_> {
+        Lines {
+            lines: self.lines.as_chunks::<LINE>().0.iter(),
+            rest: self.rest.iter(),
+        }
     }
 }
+
+/// The texts of a message that should be puzzles.
+#[derive(Debug, Clone)]
+pub struct Lines<'a> {
+    lines: std::slice::Iter<'a, [u8; LINE]>,
+    rest: std::slice::Iter<'a, String>,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        match self.lines.next() {
+            Some([_, _, line @ ..]) => Some(line),
+            None => self.rest.next().map(String::as_bytes),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let count = self.lines.len() + self.rest.len();
+        (count, Some(count))
+    }
+}
+
+impl ExactSizeIterator for Lines<'_> {}
 
 impl Decode for Puzzles {
     fn decode(mut frame: impl Buf) -> Result<Self, DecodeError> {

@@ -144,6 +144,12 @@ fn grid(characters: &[char]) -> Option<Grid> {
     Grid::from_cells(cells)
 }
 
+/// Whether a field of the line is a puzzle.
+fn has_puzzle(line: Source<'_>) -> bool {
+    line.fields(parts_fields)
+        .any(|field| grid(field.characters).is_some())
+}
+
 /// Nine rows joined by a character that is no digit and stands nowhere in them.
 fn joined_rows(field: &[char]) -> Option<Grid> {
     let &joint = field.get(9).filter(|&&character| !character.is_ascii_digit())?;
@@ -181,7 +187,7 @@ fn border(line: Source<'_>) -> Option<Line> {
     }
     match blank {
         // A puzzle without a clue, whatever else stands on its line.
-        _ if blanks >= 81 && line.fields(parts_fields).any(|field| grid(field.characters).is_some()) => None,
+        _ if blanks >= 81 && has_puzzle(line) => None,
         None => (has_rule || has_upright).then_some(Line::Border),
         Some('.') if !is_mixed => None,
         _ if has_rule || is_mixed || blanks != 9 => Some(Line::Border),

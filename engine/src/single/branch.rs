@@ -4,7 +4,8 @@
 //! The search splits on a digit that has two arrangements left in some band or stack, in the one that has the fewest over
 //! all digits: little is open there, so either choice soon shows what it is worth. (The rule of tdoku, by Tom Dillon.)
 //! Where much is open everywhere, it splits on a cell with the fewest candidates; and if that has two, on another such
-//! cell far from it as well, since two guesses at a time cost one propagation.
+//! cell as well, since two guesses at a time cost one propagation. The two have no candidate in common, so that the first
+//! does not decide the second.
 
 use super::conflicts::Conflicts;
 use super::locked::{Columns, Rows};
@@ -15,8 +16,10 @@ use super::vector::{Cells, Vector};
 /// at most.
 const TIGHT: u16 = 19;
 
-/// The same for a search that has not met a dead end yet. It may well be on its straight way to a solution, one of many
-/// perhaps, and guesses on cells get it there faster.
+/// The same for the first guess of a search.
+///
+/// From the second guess to the first dead end a search splits on cells only: it may well be on its straight way to a
+/// solution, one of many perhaps, and two guesses at a time get it there faster.
 const TIGHT_AT_FIRST: u16 = 13;
 
 /// That a digit goes to one of these cells of a box.
@@ -33,6 +36,7 @@ impl Guess {
     /// Splits a state: leaves in its place what is left if the guess is false, and returns what is if it is true.
     pub(super) fn split(&self, state: &mut State) -> State {
         state.guessed = (9 * self.digit + 3 * self.band + self.stack) as u8;
+        state.changed |= 1 << (self.digit / 3);
         let mut first = *state;
         self.make(&mut first);
         self.rule_out(state);
@@ -52,15 +56,21 @@ impl Guess {
     }
 }
 
-/// Picks a guess for a stalled state, and perhaps another to make if that one is made.
+/// Picks a guess for a stalled state, the `first` one of a search or a later one, and perhaps another to make if that one
+/// is made.
 #[inline(always)]
 pub(super) fn pick<V: Vector>(
     token: V::Token,
     state: &State,
     conflicts: &Conflicts,
+    first: bool,
 ) -> (Guess, Option<Guess>) {
-    let tight = if conflicts.any() { TIGHT } else { TIGHT_AT_FIRST };
-    match pick_pair::<V>(token, state, tight) {
+    let tight = match (conflicts.any(), first) {
+        (true, _) => Some(TIGHT),
+        (false, true) => Some(TIGHT_AT_FIRST),
+        (false, false) => None,
+    };
+    match tight.and_then(|tight| pick_pair::<V>(token, state, tight)) {
         Some(guess) => (guess, None),
         None => pick_cells::<V>(token, state),
     }
@@ -180,8 +190,8 @@ fn two_of_six<V: Vector>(sets: [[V; 3]; 2]) -> V {
     one_and_one.or(two_and_none)
 }
 
-/// Guesses a candidate of the first cell with two, and one of the last, another digit in another box. Where no cell has
-/// two, of the first with three, or else with more.
+/// Guesses a candidate of the first cell with two, and one of the last such cell that has other candidates. Where no cell
+/// has two, of the first with three, or else with more.
 #[inline(always)]
 fn pick_cells<V: Vector>(token: V::Token, state: &State) -> (Guess, Option<Guess>) {
     let none = V::splat(token, 0);
@@ -196,13 +206,21 @@ fn pick_cells<V: Vector>(token: V::Token, state: &State) -> (Guess, Option<Guess
     let (pairs, triples) = (two.without(three), three.without(four));
     if pairs.is_zero() {
         let cells = if triples.is_zero() { two } else { triples };
-        return (guess_candidate(state, first(&cells.store()), None), None);
+        return (guess_candidate(state, first(&cells.store())), None);
     }
-    let pairs = pairs.store();
-    let guess = guess_candidate(state, first(&pairs), None);
-    let other = guess_candidate(state, last(&pairs), Some(guess.digit));
-    let apart = (guess.band, guess.stack) != (other.band, other.stack);
-    (guess, apart.then_some(other))
+    let mut pairs = pairs.store();
+    let (band, bit) = first(&pairs);
+    let candidates = state
+        .places
+        .iter()
+        .filter(|places| places.0[band] >> bit & 1 == 1);
+    for candidate in candidates {
+        for (word, places) in pairs.0.iter_mut().zip(candidate.0) {
+            *word &= !places;
+        }
+    }
+    let other = (pairs != Cells::default()).then(|| guess_candidate(state, last(&pairs)));
+    (guess_candidate(state, (band, bit)), other)
 }
 
 /// The word and the bit of the first of some cells.
@@ -217,9 +235,9 @@ fn last(cells: &Cells) -> (usize, usize) {
     (word, (cells.0[word] | 1).ilog2() as usize)
 }
 
-/// Guesses the lowest candidate of a cell, other than a digit to avoid.
-fn guess_candidate(state: &State, (band, bit): (usize, usize), avoid: Option<usize>) -> Guess {
-    let holds = |digit: &usize| Some(*digit) != avoid && state.places[*digit].0[band] >> bit & 1 == 1;
+/// Guesses the lowest candidate of a cell.
+fn guess_candidate(state: &State, (band, bit): (usize, usize)) -> Guess {
+    let holds = |digit: &usize| state.places[*digit].0[band] >> bit & 1 == 1;
     Guess {
         digit: (0..9).find(holds).unwrap_or(0),
         band,

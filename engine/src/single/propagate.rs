@@ -31,18 +31,27 @@ macro_rules! for_each_digit {
 }
 
 /// Sweeps until a state is dead or complete, or nothing more follows.
+///
+/// The first sweep locks only the digits that a guess changed, with their group of three: the others have been at rest.
 #[inline(always)]
 pub(super) fn propagate<V: Vector>(token: V::Token, state: &mut State) -> Outcome {
+    let mut changed = state.changed;
+    state.changed = 0;
+    let groups = state.places.as_chunks_mut::<3>().0;
+    while let Some(group) = groups.get_mut(changed.trailing_zeros() as usize) {
+        *group = lock(token, group.map(|cells| V::load(token, &cells))).map(V::store);
+        changed &= changed - 1;
+    }
     let mut places = state.places.map(|cells| V::load(token, &cells));
     let outcome = loop {
+        if let Some(outcome) = place_singles(token, &mut places) {
+            break outcome;
+        }
         let [a, b, c, d, e, f, g, h, i] = places;
         let [a, b, c] = lock(token, [a, b, c]);
         let [d, e, f] = lock(token, [d, e, f]);
         let [g, h, i] = lock(token, [g, h, i]);
         places = [a, b, c, d, e, f, g, h, i];
-        if let Some(outcome) = place_singles(token, &mut places) {
-            break outcome;
-        }
     };
     state.places = places.map(V::store);
     outcome

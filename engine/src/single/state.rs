@@ -10,6 +10,8 @@ pub(super) struct State {
     pub(super) places: [Cells; 9],
     /// The last guess, `9 * digit + box`, or `NO_GUESS`.
     pub(super) guessed: u8,
+    /// A bit for each three digits, 0 to 2, 3 to 5 and 6 to 8: set if a guess changed one of them.
+    pub(super) changed: u8,
 }
 
 const NO_GUESS: u8 = u8::MAX;
@@ -62,6 +64,7 @@ impl State {
         Some(Self {
             places,
             guessed: NO_GUESS,
+            changed: 0b111,
         })
     }
 

@@ -1,27 +1,26 @@
-//! Plain Rust, for every processor: four lanes of 16 bits in a word.
+//! Safe code for every processor.
+//!
+//! The crate `wide` puts the lanes into the vector registers that every processor of the target has, SSE2 on x86-64, and
+//! into arrays where there are none. Left to themselves, compilers mix vector and plain registers in kernels of this size.
+
+use wide::bytemuck::cast;
+use wide::{u16x16, u64x4};
 
 use super::{Cells, Vector};
 
-/// The words of the three bands.
+/// The words of the three bands and a spare one.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::single) struct Portable([u64; 3]);
-
-/// The same value in the four lanes of a word.
-const fn splat(lane: u16) -> u64 {
-    lane as u64 * 0x0001_0001_0001_0001
-}
+pub(in crate::single) struct Portable(u64x4);
 
 impl Portable {
     #[inline(always)]
-    fn map(self, op: impl Fn(u64) -> u64) -> Self {
-        let [a, b, c] = self.0;
-        Self([op(a), op(b), op(c)])
+    fn lanes(self) -> u16x16 {
+        cast(self.0)
     }
 
     #[inline(always)]
-    fn zip(self, other: Self, op: impl Fn(u64, u64) -> u64) -> Self {
-        let ([a, b, c], [x, y, z]) = (self.0, other.0);
-        Self([op(a, x), op(b, y), op(c, z)])
+    fn of(lanes: u16x16) -> Self {
+        Self(cast(lanes))
     }
 }
 
@@ -30,39 +29,37 @@ impl Vector for Portable {
 
     #[inline(always)]
     fn load((): (), cells: &Cells) -> Self {
-        let [a, b, c, _] = cells.0;
-        Self([a, b, c])
+        Self(u64x4::new(cells.0))
     }
 
     #[inline(always)]
     fn store(self) -> Cells {
-        let [a, b, c] = self.0;
-        Cells([a, b, c, 0])
+        Cells(self.0.to_array())
     }
 
     #[inline(always)]
     fn splat((): (), lane: u16) -> Self {
-        Self([splat(lane); 3])
+        Self::of(u16x16::splat(lane))
     }
 
     #[inline(always)]
     fn and(self, other: Self) -> Self {
-        self.zip(other, |a, b| a & b)
+        Self(self.0 & other.0)
     }
 
     #[inline(always)]
     fn or(self, other: Self) -> Self {
-        self.zip(other, |a, b| a | b)
+        Self(self.0 | other.0)
     }
 
     #[inline(always)]
     fn xor(self, other: Self) -> Self {
-        self.zip(other, |a, b| a ^ b)
+        Self(self.0 ^ other.0)
     }
 
     #[inline(always)]
     fn without(self, other: Self) -> Self {
-        self.zip(other, |a, b| a & !b)
+        Self(self.0 & !other.0)
     }
 
     #[inline(always)]
@@ -72,83 +69,79 @@ impl Vector for Portable {
 
     #[inline(always)]
     fn is_zero(self) -> bool {
-        let [a, b, c] = self.0;
-        a | b | c == 0
+        let [a, b, c, d] = self.0.to_array();
+        a | b | c | d == 0
     }
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        self.zip(other, u64::wrapping_add)
+        Self::of(self.lanes() + other.lanes())
     }
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        self.zip(other, u64::wrapping_sub)
+        Self::of(self.lanes() - other.lanes())
     }
 
     #[inline(always)]
     fn up<const BITS: i32>(self) -> Self {
-        self.map(|word| word << BITS)
+        Self(self.0 << BITS)
     }
 
     #[inline(always)]
     fn down<const BITS: i32>(self) -> Self {
-        self.map(|word| word >> BITS)
+        Self(self.0 >> BITS)
     }
 
     #[inline(always)]
     fn repeat_columns(self) -> Self {
-        self.map(|word| (word << 3) - word)
+        Self::of(self.lanes() * u16x16::splat(0b111))
     }
 
     #[inline(always)]
     fn repeat_rows(self) -> Self {
-        self.map(|word| word.wrapping_mul(0x111))
+        Self::of(self.lanes() * u16x16::splat(0x111))
     }
 
     #[inline(always)]
     fn drop_lowest(self) -> Self {
-        // Bit 15, set beforehand, is what the subtraction takes from in an empty lane.
-        self.map(|word| word & (word | splat(0x8000)).wrapping_sub(splat(1)))
+        Self::of(self.lanes() & (self.lanes() - u16x16::splat(1)))
     }
 
     #[inline(always)]
     fn empty_lanes(self) -> Self {
-        self.map(|word| {
-            let empty = !word.wrapping_add(splat(0x7fff)) & splat(0x8000);
-            empty | (empty - (empty >> 15))
-        })
+        Self::of(self.lanes().simd_eq(u16x16::splat(0)))
     }
 
     #[inline(always)]
     fn count(self) -> Self {
-        self.map(|word| {
-            let pairs = word - (word >> 1 & splat(0x5555));
-            let nibbles = (pairs & splat(0x3333)) + (pairs >> 2 & splat(0x3333));
-            let bytes = (nibbles + (nibbles >> 4)) & splat(0x0f0f);
-            (bytes + (bytes >> 8)) & splat(0x001f)
-        })
+        let splat = u16x16::splat;
+        let lanes = self.lanes();
+        let pairs = lanes - (lanes >> 1 & splat(0x5555));
+        let nibbles = (pairs & splat(0x3333)) + (pairs >> 2 & splat(0x3333));
+        let bytes = (nibbles + (nibbles >> 4)) & splat(0x0f0f);
+        Self::of((bytes + (bytes >> 8)) & splat(0x001f))
     }
 
     #[inline(always)]
     fn next_in_band(self) -> Self {
-        self.map(|word| word >> 16 | word << 32)
+        Self(self.0 >> 16 | self.0 << 32)
     }
 
     #[inline(always)]
     fn previous_in_band(self) -> Self {
-        self.map(|word| word >> 32 | word << 16)
+        Self(self.0 >> 32 | self.0 << 16)
     }
 
     #[inline(always)]
     fn next_in_stack(self) -> Self {
-        let [a, b, c] = self.0;
-        Self([b, c, a])
+        let [a, b, c, spare] = self.0.to_array();
+        Self(u64x4::new([b, c, a, spare]))
     }
 
     #[inline(always)]
     fn previous_in_stack(self) -> Self {
-        let [a, b, c] = self.0;
-        Self([c, a, b])
+        let [a, b, c, spare] = self.0.to_array();
+        Self(u64x4::new([c, a, b, spare]))
     }
 }

@@ -17,15 +17,18 @@ fn boxes(cells: Cells) -> Cells {
 }
 
 /// Every operation on three sets of cells.
-fn everything<V: Vector>(token: V::Token, cells: [Cells; 2]) -> Vec<Cells> {
-    let [a, b] = cells.map(|cells| V::load(token, &cells));
-    let columns = a.and(V::splat(token, 7));
-    [
+fn everything<V: Vector>(token: V::Token, cells: [Cells; 3]) -> Vec<Cells> {
+    let [a, b, c] = cells.map(|cells| V::load(token, &cells));
+    let first_column = a.and(V::splat(token, 0x111));
+    let first_row = a.and(V::splat(token, 7));
+    let mut results = [
         a,
         V::splat(token, 0x321),
         a.and(b),
         a.or(b),
+        a.xor(b),
         a.without(b),
+        a.select(b, c),
         a.add(b),
         a.or(b).sub(b),
         a.up::<2>(),
@@ -35,7 +38,8 @@ fn everything<V: Vector>(token: V::Token, cells: [Cells; 2]) -> Vec<Cells> {
         a.down::<3>(),
         a.down::<4>(),
         a.down::<8>(),
-        columns.repeat_rows(),
+        first_column.repeat_columns(),
+        first_row.repeat_rows(),
         a.drop_lowest(),
         a.empty_lanes(),
         a.count(),
@@ -45,7 +49,10 @@ fn everything<V: Vector>(token: V::Token, cells: [Cells; 2]) -> Vec<Cells> {
         a.previous_in_stack(),
     ]
     .map(|vector| boxes(vector.store()))
-    .to_vec()
+    .to_vec();
+    let zeros = [a, a.without(a), a.without(b)].map(|vector| u64::from(vector.is_zero()));
+    results.push(Cells([zeros[0], zeros[1], zeros[2], 0]));
+    results
 }
 
 /// Cells as a search holds them, some lanes empty, or anything below bit 15.
@@ -61,7 +68,7 @@ fn cells() -> impl Strategy<Value = Cells> {
 
 proptest! {
     #[test]
-    fn operations_are_those_of_plain_rust(cells in [cells(), cells()]) {
+    fn operations_are_those_of_plain_rust(cells in [cells(), cells(), cells()]) {
         let expected = everything::<Portable>((), cells);
         for isa in Isa::available() {
             let found = match isa.set() {

@@ -329,6 +329,34 @@ fn evil_puzzles_delay_their_neighbours_by_a_bounded_number_of_sweeps() {
     }
 }
 
+/// Where most lanes are idle, a hard puzzle is searched in many of them, whatever else is in the engine.
+#[test]
+fn hard_puzzles_spread_over_lanes_that_nobody_needs() {
+    let mut search = Search::new(&Grid::EMPTY);
+    let hard: Vec<Grid> = common::unique_cases()
+        .into_iter()
+        .map(|case| case.puzzle)
+        .filter(|puzzle| (100..1_000).contains(&steps(&mut search, puzzle)))
+        .collect();
+    let (hard, evil) = (copies(&hard, 100), copies(&evil(), 1_500));
+    // Many puzzles with many solutions for each hard one.
+    let puzzles: Vec<Grid> = evil
+        .chunks(15)
+        .zip(&hard)
+        .flat_map(|(many, one)| [many, &[*one]].concat())
+        .collect();
+    for isa in Isa::available() {
+        let waits = sweeps_of_each(isa, &puzzles, 16);
+        for (puzzle, wait) in puzzles
+            .iter()
+            .zip(waits)
+            .filter(|(puzzle, _)| hard.contains(puzzle))
+        {
+            assert!(wait <= 2 * DELAY, "{puzzle} takes {wait} sweeps on {isa}");
+        }
+    }
+}
+
 #[test]
 fn raw_generator_output_is_told_apart_whatever_the_message() {
     let Some(rows) = common::mixed() else { return };

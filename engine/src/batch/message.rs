@@ -221,6 +221,11 @@ impl Batch {
         &self.puzzles[start..self.taken]
     }
 
+    /// How many puzzles the engine has not taken.
+    pub(super) fn waiting(&self) -> usize {
+        self.puzzles.len() - self.taken
+    }
+
     pub(super) fn is_untouched(&self) -> bool {
         self.taken == 0
     }

@@ -5,7 +5,7 @@ use super::core::{Core, SLOTS, Slot};
 use super::exchange::{Exchange, PAGES, Plan};
 use super::input::Decode;
 use super::lanes::{LANES, Lanes};
-use super::message::Outcome;
+use super::message::{Batch, Outcome};
 use super::moves::Matching;
 use crate::arch::Simd;
 
@@ -73,21 +73,23 @@ impl<S: Simd> Core<S> {
             return Lanes::NONE;
         }
         let mut waiting = self.stalled;
-        if !(self.intake.goes_deep() && self.has_input()) {
+        let room = self.room_for_forks();
+        if !room.is_empty() {
             let matched = self.simd.run(Matching {
                 from: waiting,
-                into: !self.active,
+                into: room,
             });
             plan.moves = matched.moves;
             plan.moving = matched.moving;
             waiting = matched.left;
             self.note_moves(plan);
-            // A few lanes can be left although there are free ones: they will be matched next time.
-            let unplaced = waiting.count().saturating_sub((!self.active).count());
-            self.intake.note_unplaced(unplaced);
-            if 2 * unplaced < waiting.count() {
-                return self.stalled & !waiting;
-            }
+        }
+        // A few lanes can be left although there are free ones: they will be matched next time.
+        let left = (room & !self.active).count();
+        let unplaced = waiting.count().saturating_sub(left);
+        self.intake.note_unplaced(unplaced);
+        if 2 * unplaced < waiting.count() {
+            return self.stalled & !waiting;
         }
         for (stored, store) in self.stored.iter_mut().zip(&mut plan.store) {
             *store = waiting & !*stored;
@@ -95,6 +97,28 @@ impl<S: Simd> Core<S> {
             waiting &= !*store;
         }
         self.stalled
+    }
+
+    /// The lanes for second children: all that are free, but where going wide does not help only those that no new puzzle
+    /// can use.
+    #[inline(always)]
+    fn room_for_forks(&self) -> Lanes {
+        let free = !self.active;
+        if !self.intake.goes_deep() {
+            return free;
+        }
+        let free = free & !self.new_lanes;
+        let mut left = free.count();
+        for &index in &self.queue {
+            let waiting = self.batches[usize::from(index)]
+                .as_ref()
+                .map_or(0, Batch::waiting);
+            left = left.saturating_sub(u32::try_from(waiting).unwrap_or(u32::MAX));
+            if left == 0 {
+                break;
+            }
+        }
+        free.lowest(left)
     }
 
     /// Takes note of which puzzles the moves of a plan bring where.

@@ -7,6 +7,9 @@ use super::codec::{Decode, Encode};
 use super::{CELLS, LINE, count_lines, line_header};
 use crate::v1::{SolveManyRequest, SolveOptions};
 
+/// The most bytes of a message that is copied.
+const SMALL: usize = 512;
+
 /// What stands before a puzzle of 81 characters.
 const HEADER: [u8; 2] = line_header(1);
 
@@ -91,7 +94,15 @@ impl ExactSizeIterator for Lines<'_> {}
 
 impl Decode for Puzzles {
     fn decode(mut frame: impl Buf) -> Result<Self, DecodeError> {
-        let mut lines = frame.copy_to_bytes(frame.remaining());
+        let mut lines = match frame.chunk() {
+            // Copied, which costs less than to keep what all messages of a frame came in.
+            small if frame.remaining() <= SMALL && small.len() == frame.remaining() => {
+                let copy = Bytes::copy_from_slice(small);
+                frame.advance(copy.len());
+                copy
+            }
+            _ => frame.copy_to_bytes(frame.remaining()),
+        };
         let rest = lines.split_off(LINE * count_lines(&lines, HEADER));
         // A message may be cut between any two fields, and what the parts mean adds up.
         let SolveManyRequest { puzzles, options } = SolveManyRequest::decode(rest)?;

@@ -53,7 +53,12 @@ impl ResultWriter {
     where
         S: IntoIterator<Item = [u8; CELLS], IntoIter: ExactSizeIterator>,
     {
-        let solutions = solutions.into_iter();
+        let mut solutions = solutions.into_iter();
+        if let (1, 1, 1..ONE_BYTE) = (solutions.len(), solution_count, outcome as u32)
+            && let Some(solution) = solutions.next()
+        {
+            return self.push_one(outcome as u8, &solution);
+        }
         let count_len = match solution_count {
             0 => 0,
             count => 1 + length_delimiter_len(count as usize),
@@ -77,6 +82,19 @@ impl ResultWriter {
             self.encoded.push(COUNT);
             put_varint(solution_count as usize, &mut self.encoded);
         }
+    }
+
+    /// Adds a result with one solution, as nearly all are: in one piece.
+    fn push_one(&mut self, outcome: u8, solution: &[u8; CELLS]) {
+        const BODY: usize = 2 + LINE + 2;
+        let mut field = [0; 2 + BODY];
+        let (head, body) = field.split_at_mut(4);
+        head.copy_from_slice(&[RESULT, BODY as u8, OUTCOME, outcome]);
+        let (line, count) = body.split_at_mut(LINE);
+        line[..2].copy_from_slice(&SOLUTION);
+        line[2..].copy_from_slice(solution);
+        count.copy_from_slice(&[COUNT, 1]);
+        self.encoded.extend_from_slice(&field);
     }
 
     /// Adds a result of any kind.

@@ -21,6 +21,9 @@ const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 64 * 1024 * 1024;
 const MAX_STREAMS: u32 = 100;
 
+/// Frames as large as the stream window: a message of many puzzles comes in one, and is read from the socket at once.
+const MAX_FRAME: u32 = STREAM_WINDOW;
+
 const MAX_HEADER_BYTES: u32 = 16 * 1024;
 
 /// How often a silent connection is asked whether it is still there, and how long it has to say so.
@@ -141,6 +144,7 @@ async fn serve(stream: TcpStream, service: TowerToHyperService<Routes>, finish: 
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_concurrent_streams(MAX_STREAMS)
+        .max_frame_size(MAX_FRAME)
         .max_header_list_size(MAX_HEADER_BYTES)
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT)

@@ -1,35 +1,81 @@
 //! Answers in the words of the contract.
 
-use sudoku_engine::{Conflict, GridError, Solution, Unit};
+use sudoku_engine::batch::{self, Batch};
+use sudoku_engine::{Conflict, Grid, GridError, Solution, Unit, conflicts};
 use sudoku_proto::v1;
 use sudoku_proto::wire::ResultWriter;
 
+use crate::pool::Solved;
 use crate::search::{Answer, Outcome};
 
 /// The results of a message: those of its puzzles, and in their places those of what is none.
-pub(crate) fn results(answers: Vec<Answer>, invalid: &[(usize, GridError)]) -> ResultWriter {
-    let count = answers.len() + invalid.len();
+pub(crate) fn results<'a>(
+    mut solved: impl Iterator<Item = Solved<'a>>,
+    invalid: &[(usize, GridError)],
+    count: usize,
+) -> ResultWriter {
     let mut writer = ResultWriter::with_capacity(count);
-    let (mut answers, mut invalid) = (answers.into_iter(), invalid.iter().peekable());
-    for index in 0..count {
-        match invalid.next_if(|&&(at, _)| at == index) {
-            Some((_, error)) => writer.push_any(self::invalid(error)),
-            None => answers
-                .by_ref()
-                .take(1)
-                .for_each(|answer| write(answer, &mut writer)),
-        }
+    let mut next = 0;
+    for (index, error) in invalid {
+        solved
+            .by_ref()
+            .take(index - next)
+            .for_each(|solved| write(solved, &mut writer));
+        writer.push_any(self::invalid(error));
+        next = index + 1;
     }
+    solved.for_each(|solved| write(solved, &mut writer));
     writer
 }
 
-/// Adds the result of a puzzle that was searched.
-fn write(answer: Answer, writer: &mut ResultWriter) {
-    if !answer.conflicts.is_empty() {
-        return writer.push_any(result(answer));
+/// Adds the result of a puzzle.
+fn write(solved: Solved<'_>, writer: &mut ResultWriter) {
+    match solved {
+        Solved::InBatch(batch, index) => write_of_batch(batch, index, writer),
+        Solved::Alone(answer) if answer.conflicts.is_empty() => {
+            let solutions = answer.solutions.iter().map(line);
+            writer.push(outcome(answer.outcome), answer.count, solutions);
+        }
+        Solved::Alone(answer) => writer.push_any(result(answer.clone())),
     }
-    let solutions = answer.solutions.iter().map(|solution| solution.grid().to_line());
-    writer.push(outcome(answer.outcome), answer.count, solutions);
+}
+
+fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter) {
+    let (outcome, count) = match batch.outcome(index) {
+        Some(batch::Outcome::Unique) => (v1::Outcome::Unique, 1),
+        Some(batch::Outcome::Multiple) => (v1::Outcome::Multiple, 2),
+        Some(batch::Outcome::Solved) => (v1::Outcome::Solved, 1),
+        Some(batch::Outcome::Unsolvable) => return write_unsolvable(&batch.puzzles()[index], writer),
+        // The lane gives none such out.
+        Some(batch::Outcome::Open) | None => (v1::Outcome::Undecided, 0),
+    };
+    let mut solutions = batch.solution_grids(index).map(digits);
+    match (solutions.next(), solutions.next()) {
+        (Some(first), Some(second)) => writer.push(outcome, count, [first, second]),
+        (Some(first), None) => writer.push(outcome, count, [first]),
+        _ => writer.push(outcome, count, []),
+    }
+}
+
+fn write_unsolvable(puzzle: &Grid, writer: &mut ResultWriter) {
+    let conflicts = conflicts(puzzle);
+    if conflicts.is_empty() {
+        return writer.push(v1::Outcome::Unsolvable, 0, []);
+    }
+    writer.push_any(v1::SolveResult {
+        outcome: v1::Outcome::Unsolvable.into(),
+        conflicts: conflicts.into_iter().map(conflict).collect(),
+        ..v1::SolveResult::default()
+    });
+}
+
+fn line(solution: &Solution) -> [u8; 81] {
+    digits(solution.grid())
+}
+
+/// The characters of a complete grid.
+fn digits(grid: &Grid) -> [u8; 81] {
+    grid.cells().map(|value| b'0' + value)
 }
 
 /// The result of a puzzle that was searched.
@@ -71,7 +117,7 @@ fn outcome(outcome: Outcome) -> v1::Outcome {
 }
 
 fn solution(solution: &Solution) -> String {
-    solution.grid().to_line().into_iter().map(char::from).collect()
+    line(solution).into_iter().map(char::from).collect()
 }
 
 fn conflict(conflict: Conflict) -> v1::Conflict {

@@ -56,9 +56,10 @@ pub struct Settings {
     /// `SolveMany` streams open at once, 1 or more; one more is refused as overloaded. Default 512.
     pub max_streams: usize,
     /// Messages of one `SolveMany` stream that are taken and not yet answered, 1 or more. With that many the server
-    /// stops reading the stream until an answer has left. Default 32.
+    /// stops reading the stream until an answer has left, and so it does with 8,192 puzzles in them. Default 512.
     pub messages_per_stream: usize,
-    /// Such messages of all streams together, not counting one for each stream, which it may always have. Default 256.
+    /// Such messages of all streams together, not counting one for each stream, which it may always have. Default
+    /// 1,024.
     ///
     /// So the server holds at most `max_streams + shared_messages` messages with their answers.
     pub shared_messages: usize,
@@ -80,8 +81,8 @@ impl Default for Settings {
             isa: Isa::detect(),
             max_solves: 512,
             max_streams: 512,
-            messages_per_stream: 32,
-            shared_messages: 256,
+            messages_per_stream: 512,
+            shared_messages: 1_024,
             max_connections: 1_024,
             request_deadline: Duration::from_secs(30),
             drain_deadline: Duration::from_secs(25),

@@ -5,6 +5,7 @@
 //! taken from it.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,13 +24,16 @@ use tonic::{Status, Streaming};
 use crate::error::{Error, Failure};
 use crate::options::Options;
 use crate::panics;
-use crate::pool::{Lane, Ticket};
+use crate::pool::{Lane, Lost};
 use crate::reply;
 use crate::service::Service;
 use crate::settings::Limits;
 
 /// After how many puzzles taken the stream lets other tasks have the thread.
 const PUZZLES_PER_POLL: usize = 1_024;
+
+/// How many puzzles a stream may have in flight in more than one message. It is a multiple of what keeps the threads busy.
+const MOST_PUZZLES: usize = 8_192;
 
 /// The answers of a stream, which also takes its messages in.
 #[derive(Debug)]
@@ -40,8 +44,9 @@ pub struct Answers {
     taken: u64,
     lane: Lane,
     window: Window,
-    /// The messages that are not answered yet, the oldest first.
+    /// The messages that are not answered yet, the oldest first, and the number of their puzzles.
     pending: VecDeque<Pending>,
+    puzzles: usize,
     /// Whether and why no more messages are taken.
     reading: Reading,
     deadline: Option<Deadline>,
@@ -71,11 +76,10 @@ struct Deadline {
 /// A message that is not answered yet.
 #[derive(Debug)]
 struct Pending {
-    ticket: Ticket,
+    /// The numbers of its puzzles among those of the stream.
+    puzzles: Range<u64>,
     /// The strings of the message that are no puzzles, with their indices, ascending.
     invalid: Vec<(usize, GridError)>,
-    /// Given back when the answer leaves.
-    _slot: Slot,
 }
 
 /// What came of an attempt to take a message.
@@ -98,12 +102,13 @@ impl Answers {
             limits: service.settings.limits.clone(),
             taken: 0,
             lane: service.pool.lane(deadline),
-            window: Window {
-                size: service.settings.messages_per_stream,
-                shared: Arc::clone(&service.shared_messages),
-                gauge: Arc::clone(&service.messages),
-            },
+            window: Window::new(
+                service.settings.messages_per_stream,
+                Arc::clone(&service.shared_messages),
+                Arc::clone(&service.messages),
+            ),
             pending: VecDeque::new(),
+            puzzles: 0,
             reading: Reading::Open,
             deadline: deadline.map(Deadline::new),
             draining: Box::pin(service.draining.clone().cancelled_owned()),
@@ -111,24 +116,34 @@ impl Answers {
         }
     }
 
-    /// Takes messages in and gives the next answer, as far as both go without waiting.
+    /// Gives the next answer, and takes messages in, as far as both go without waiting.
+    ///
+    /// What is ready leaves before more is taken, but for a stream that runs low on work. So messages are taken many at a
+    /// time, and what is taken together is solved together.
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<ResultWriter, Failure>>> {
+        if !self.runs_low()
+            && let Poll::Ready(item) = self.give()
+        {
+            return Poll::Ready(item);
+        }
+        self.look_at_the_clock(cx);
+        self.lane.receive(cx);
         let mut puzzles = 0;
-        loop {
-            self.look_at_the_clock(cx);
-            let take = self.take(cx);
-            if let Poll::Ready(item) = self.give(cx) {
-                return Poll::Ready(item);
-            }
-            match take {
-                Take::Nothing => return Poll::Pending,
-                Take::Message(count) => puzzles += count.max(1),
-            }
+        while let Take::Message(count) = self.take(cx) {
+            puzzles += count.max(1);
             if puzzles >= PUZZLES_PER_POLL {
                 cx.waker().wake_by_ref();
-                return Poll::Pending;
+                break;
             }
         }
+        self.lane.send();
+        self.window.settle();
+        self.give()
+    }
+
+    /// Whether less than half of what may be in flight is.
+    fn runs_low(&self) -> bool {
+        2 * self.pending.len() < self.window.size && 2 * self.puzzles < MOST_PUZZLES
     }
 
     /// Stops reading once the deadline has passed or the server drains.
@@ -151,10 +166,10 @@ impl Answers {
         if !matches!(self.reading, Reading::Open) {
             return Take::Nothing;
         }
-        let Some(slot) = self.window.slot(self.pending.len()) else {
-            // The stream is polled again when its oldest answer is ready, and then there is room.
+        // The stream is polled again when its oldest answer is ready, and then there is room.
+        if self.puzzles >= MOST_PUZZLES || !self.window.has_room() {
             return Take::Nothing;
-        };
+        }
         match Pin::new(&mut self.requests).poll_next(cx) {
             Poll::Pending => Take::Nothing,
             Poll::Ready(None) => {
@@ -166,7 +181,7 @@ impl Answers {
                 let message = message.map_err(|status| {
                     Error::of_tonic(&status, limit).unwrap_or(Error::malformed(status.message()))
                 });
-                match message.and_then(|message| self.submit(message, slot)) {
+                match message.and_then(|message| self.submit(message)) {
                     Ok(count) => {
                         self.taken += 1;
                         Take::Message(count)
@@ -184,7 +199,7 @@ impl Answers {
     }
 
     /// Hands a message to the threads. Gives the number of its puzzles.
-    fn submit(&mut self, message: Puzzles, slot: Slot) -> Result<usize, Error> {
+    fn submit(&mut self, message: Puzzles) -> Result<usize, Error> {
         let count = message.len();
         let limit = self.limits.max_puzzles_per_message;
         if count > limit as usize {
@@ -194,39 +209,43 @@ impl Answers {
             });
         }
         let options = Options::read(message.options(), count, &self.limits)?;
-        let mut puzzles = Vec::with_capacity(count);
+        let first = self.lane.next_puzzle();
         let mut invalid = Vec::new();
-        for (index, line) in message.iter().enumerate() {
-            match Grid::from_line(line) {
-                Ok(grid) => puzzles.push(grid),
-                Err(error) => invalid.push((index, error)),
-            }
+        let mut lines = message.lines();
+        while let Some(line) = self.lane.put(options, &mut lines) {
+            let index = count - lines.len() - 1;
+            invalid.extend(grid_error(line).map(|error| (index, error)));
         }
+        self.window.take();
+        self.puzzles += count;
         self.pending.push_back(Pending {
-            ticket: self.lane.submit(puzzles, options),
+            puzzles: first..self.lane.next_puzzle(),
             invalid,
-            _slot: slot,
         });
         Ok(count)
     }
 
     /// Gives the oldest message's answer if it is ready, or how the stream ends once all are out.
-    fn give(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<ResultWriter, Failure>>> {
-        if let Some(oldest) = self.pending.front_mut() {
-            match Pin::new(&mut oldest.ticket).poll(cx) {
-                Poll::Ready(Ok(answers)) => {
-                    let response = reply::results(answers, &oldest.invalid);
+    fn give(&mut self) -> Poll<Option<Result<ResultWriter, Failure>>> {
+        if let Some(oldest) = self.pending.front() {
+            match self.lane.is_solved(&oldest.puzzles) {
+                Ok(true) => {
+                    let response =
+                        reply::results(self.lane.solved(&oldest.puzzles), &oldest.invalid, oldest.count());
+                    self.lane.forget(oldest.puzzles.end);
+                    self.puzzles -= oldest.count();
+                    self.window.give_back(1);
                     self.pending.pop_front();
                     return Poll::Ready(Some(Ok(response)));
                 }
-                Poll::Ready(Err(_)) => {
+                Err(Lost) => {
                     let error = self.why_no_answer();
                     self.fail(error);
                 }
-                Poll::Pending if self.deadline.as_ref().is_some_and(|deadline| deadline.passed) => {
+                Ok(false) if self.deadline.as_ref().is_some_and(|deadline| deadline.passed) => {
                     self.fail(Error::Deadline);
                 }
-                Poll::Pending => return Poll::Pending,
+                Ok(false) => return Poll::Pending,
             }
         }
         match std::mem::replace(&mut self.reading, Reading::Ended) {
@@ -250,9 +269,23 @@ impl Answers {
 
     /// Gives up on all messages that are not answered.
     fn fail(&mut self, error: Error) {
+        self.window.give_back(self.pending.len());
         self.pending.clear();
+        self.puzzles = 0;
         self.reading = Reading::Failed(error.into());
     }
+}
+
+impl Pending {
+    /// How many results it has.
+    fn count(&self) -> usize {
+        (self.puzzles.end - self.puzzles.start) as usize + self.invalid.len()
+    }
+}
+
+/// What is wrong with a line that is no puzzle.
+fn grid_error(line: &[u8]) -> Option<GridError> {
+    Grid::from_line(str::from_utf8(line).ok()?).err()
 }
 
 impl Deadline {
@@ -277,6 +310,8 @@ impl Stream for Answers {
         let item = match catch_unwind(AssertUnwindSafe(|| self.advance(cx))) {
             Ok(item) => ready!(item),
             Err(panic) => {
+                let count = self.pending.len();
+                self.window.give_back(count);
                 self.pending.clear();
                 self.reading = Reading::Ended;
                 Some(Err(panics::log("a stream", &*panic).into()))
@@ -287,41 +322,74 @@ impl Stream for Answers {
 }
 
 /// How many messages a stream may have in flight.
+///
+/// It may always have one, so that streams that hold many cannot bring the others to a halt. Each further one is taken from
+/// a stock that all streams share.
 #[derive(Debug)]
 struct Window {
     size: usize,
     shared: Arc<Semaphore>,
     gauge: Arc<AtomicUsize>,
-}
-
-/// Room for a message.
-#[derive(Debug)]
-struct Slot {
-    _shared: Option<OwnedSemaphorePermit>,
-    gauge: Arc<AtomicUsize>,
+    /// How many are in flight.
+    taken: usize,
+    /// How many there is room for: those, one that is about to come, and some that were given back, kept for the next.
+    reserved: usize,
 }
 
 impl Window {
-    /// Room for one more than `taken` messages. A stream may always have one: so those that hold many cannot bring the
-    /// others to a halt.
-    fn slot(&self, taken: usize) -> Option<Slot> {
-        if taken >= self.size {
-            return None;
+    fn new(size: usize, shared: Arc<Semaphore>, gauge: Arc<AtomicUsize>) -> Self {
+        Self {
+            size,
+            shared,
+            gauge,
+            taken: 0,
+            reserved: 0,
         }
-        let shared = match taken {
-            0 => None,
-            _ => Some(Arc::clone(&self.shared).try_acquire_owned().ok()?),
-        };
+    }
+
+    /// Whether there is room for a further message.
+    fn has_room(&mut self) -> bool {
+        if self.taken >= self.size {
+            return false;
+        }
+        if self.taken == self.reserved {
+            if self.reserved > 0 {
+                let Ok(permit) = self.shared.try_acquire() else {
+                    return false;
+                };
+                permit.forget();
+            }
+            self.reserved += 1;
+        }
+        true
+    }
+
+    /// Puts a message where there is room.
+    fn take(&mut self) {
+        self.taken += 1;
         self.gauge.fetch_add(1, Ordering::Relaxed);
-        Some(Slot {
-            _shared: shared,
-            gauge: Arc::clone(&self.gauge),
-        })
+    }
+
+    /// Messages are answered. Others have what they took once [`Window::settle`] is called.
+    fn give_back(&mut self, count: usize) {
+        self.taken -= count;
+        self.gauge.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    /// Gives to the stock what is not in use.
+    fn settle(&mut self) {
+        let of_stock = |count: usize| count.saturating_sub(1);
+        let surplus = of_stock(self.reserved) - of_stock(self.taken);
+        if surplus > 0 {
+            self.shared.add_permits(surplus);
+        }
+        self.reserved = self.taken;
     }
 }
 
-impl Drop for Slot {
+impl Drop for Window {
     fn drop(&mut self) {
-        self.gauge.fetch_sub(1, Ordering::Relaxed);
+        self.give_back(self.taken);
+        self.settle();
     }
 }

@@ -192,16 +192,17 @@ impl Batch {
     /// The solutions found for puzzle `index`: as many as its outcome speaks of, or none where they are omitted or the
     /// puzzle is open. Which of several come, and in what order, may differ from call to call.
     pub fn solutions(&self, index: usize) -> impl Iterator<Item = Solution> {
+        self.solution_grids(index).map(|grid| Solution::checked(*grid))
+    }
+
+    /// The grids of the same solutions, where they stand: for who only writes them out.
+    pub fn solution_grids(&self, index: usize) -> impl Iterator<Item = &Grid> {
         let count = match self.outcome(index) {
             Some(outcome) if !self.options.omit_solutions => outcome.solutions(),
             _ => 0,
         };
         let found = [self.first.get(index), self.second.get(index)];
-        found
-            .into_iter()
-            .flatten()
-            .take(count.into())
-            .map(|grid| Solution::checked(*grid))
+        found.into_iter().flatten().take(count.into())
     }
 
     /// The indices of the puzzles that are left to the single engine, ascending.

@@ -1,16 +1,18 @@
 //! The threads that solve the messages of `SolveMany` streams.
 //!
 //! A [`Pool`] has a number of threads of its own, so that streams can keep every core busy while unary calls are answered
-//! by the runtime's workers. Each stream opens a [`Lane`], submits messages of puzzles through it, and awaits a
-//! [`Ticket`] for each. All that is below this interface, the order and size of turns and the engine, can change without
-//! the rest of the server noticing.
+//! by the runtime's workers. Each stream opens a [`Lane`], puts its puzzles in, and takes out what was found. All that is
+//! below this interface, the order and size of turns and the engine, can change without the rest of the server noticing.
 //!
-//! [`schedule`] decides who is next, [`message`] is what comes in and goes out. Each thread has a batch engine for many
-//! puzzles at once, [`batches`]; [`work`] is what it does besides, puzzle by puzzle.
+//! [`schedule`] decides who is next. A [`lane`] makes parts of the puzzles of messages that are ready together, and a
+//! [`call`] takes back what is done. Each thread has a batch engine for many puzzles at once, [`batches`]; [`work`] is what
+//! it does besides, puzzle by puzzle.
 
 mod batches;
-mod message;
+mod call;
+mod lane;
 mod schedule;
+mod spare;
 mod work;
 
 use std::io;
@@ -18,13 +20,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sudoku_engine::{Grid, Isa};
-use tokio::sync::oneshot;
+use sudoku_engine::Isa;
 
-use crate::options::Options;
-use crate::search::Answer;
-use message::{Call, Message};
+use call::Call;
+pub(crate) use lane::{Lane, Lost, Solved};
 use schedule::Schedule;
+use spare::Spare;
 use work::{Solver, Work};
 
 /// Threads that solve, shared by all who hold a clone or a lane. They end when the last of these is gone.
@@ -32,6 +33,7 @@ use work::{Solver, Work};
 pub(crate) struct Pool {
     schedule: Arc<Schedule<Work>>,
     isa: Isa,
+    spare: Arc<Spare>,
     /// Closes the schedule when the last clone goes; the threads hold the schedule too.
     _closer: Arc<Closer>,
 }
@@ -44,18 +46,6 @@ impl Drop for Closer {
         self.0.close();
     }
 }
-
-/// One stream's place in the pool, which gets its share of turns. Dropping it drops all of its work.
-#[derive(Debug)]
-pub(crate) struct Lane {
-    pool: Pool,
-    call: Arc<Call>,
-}
-
-/// The answers of a message, in the order of its puzzles, once they are all there.
-///
-/// An error means that there will be none: the call's deadline passed, or a bug ended the work on one of the puzzles.
-pub(crate) type Ticket = oneshot::Receiver<Vec<Answer>>;
 
 /// What the pool is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +67,7 @@ impl Pool {
         let pool = Self {
             schedule: Arc::clone(&schedule),
             isa,
+            spare: Arc::default(),
             _closer: Arc::new(Closer(Arc::clone(&schedule))),
         };
         for index in 0..threads.get() {
@@ -90,30 +81,14 @@ impl Pool {
 
     /// Opens a place for a stream. After `deadline` no work is done for it.
     pub fn lane(&self, deadline: Option<Instant>) -> Lane {
-        Lane {
-            pool: self.clone(),
-            call: Arc::new(Call::new(self.schedule.open(), self.isa, deadline)),
-        }
+        Lane::new(
+            self.clone(),
+            Arc::new(Call::new(self.schedule.open(), self.isa, deadline)),
+        )
     }
 
     /// What the pool is doing right now.
     pub fn load(&self) -> PoolLoad {
         self.schedule.load()
-    }
-}
-
-impl Lane {
-    /// Hands in a message. The caller bounds how many are in the pool at once.
-    pub fn submit(&self, puzzles: Vec<Grid>, options: Options) -> Ticket {
-        let (work, ticket) = Message::submit(&self.call, puzzles, options);
-        self.pool.schedule.add(work);
-        ticket
-    }
-}
-
-impl Drop for Lane {
-    fn drop(&mut self) {
-        self.call.stop();
-        self.pool.schedule.remove(self.call.lane());
     }
 }

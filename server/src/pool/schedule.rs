@@ -75,7 +75,7 @@ pub(super) struct Schedule<T> {
 /// Lanes that have a turn to give, each once, the next one first; and some that are gone.
 type Ring = VecDeque<LaneId>;
 
-/// The most that a thread takes at a time, so that others find some too.
+/// The most that a thread takes at a time while others have nothing to do, so that they find some too.
 const MOST_AT_ONCE: usize = 256;
 
 struct State<T> {
@@ -128,10 +128,10 @@ impl<T: Task> Schedule<T> {
     }
 
     /// Adds work, each piece to its lane.
-    pub fn add(&self, work: Vec<T>) {
+    pub fn add(&self, work: impl IntoIterator<Item = T>) {
         let mut state = self.lock();
         state.file(work, self.threads);
-        self.wake(&state);
+        self.unlock_and_wake(state);
     }
 
     /// Closes a lane and drops its work, but for that which a thread has at the moment.
@@ -168,8 +168,7 @@ impl<T: Task> Schedule<T> {
                 continue;
             }
             state.busy += 1;
-            self.wake(&state);
-            drop(state);
+            self.unlock_and_wake(state);
 
             for task in tasks.drain(..) {
                 contain(|| worker.turn(task, &mut rest));
@@ -187,9 +186,12 @@ impl<T: Task> Schedule<T> {
         }
     }
 
-    /// Wakes a thread if one waits and there is work.
-    fn wake(&self, state: &State<T>) {
-        if state.idle > 0 && !(state.new.is_empty() && state.hard.is_empty()) {
+    /// Wakes a thread if one waits and there is work. Not before the lock is free: it may run at once, in the place of this
+    /// one.
+    fn unlock_and_wake(&self, state: MutexGuard<'_, State<T>>) {
+        let wake = state.idle > 0 && !(state.new.is_empty() && state.hard.is_empty());
+        drop(state);
+        if wake {
             self.work.notify_one();
         }
     }
@@ -219,7 +221,10 @@ impl<T: Task> State<T> {
         let hard = self.next_hard(threads);
         let lane = hard.as_ref().map(Task::lane);
         tasks.extend(hard);
-        let mut room = room.min(MOST_AT_ONCE);
+        let mut room = match self.idle {
+            0 => room,
+            _ => room.min(MOST_AT_ONCE),
+        };
         while room > 0
             && let Some(task) = self.next_new()
         {
@@ -401,7 +406,7 @@ mod tests {
         let mut names = Vec::new();
         while names.len() < turns {
             let mut tasks = Vec::new();
-            let hard = state.take(usize::MAX, schedule.threads, &mut tasks);
+            let hard = state.take(1, schedule.threads, &mut tasks);
             if tasks.is_empty() {
                 break;
             }
@@ -495,6 +500,21 @@ mod tests {
         assert_eq!(taken(0), ["c"]);
         assert_eq!(taken(1), ["a"]);
         assert_eq!(taken(usize::MAX), ["b"]);
+    }
+
+    #[test]
+    fn a_thread_leaves_work_to_those_that_have_none() {
+        let schedule = schedule(2);
+        let lane = schedule.open();
+        schedule.add(vec![easy(lane, "a"), easy(lane, "b"), easy(lane, "c")]);
+        let mut state = schedule.lock();
+        let mut tasks = Vec::new();
+        state.idle = 1;
+        state.take(usize::MAX, 2, &mut tasks);
+        assert_eq!(tasks.len(), 1);
+        state.idle = 0;
+        state.take(usize::MAX, 2, &mut tasks);
+        assert_eq!(tasks.len(), 3);
     }
 
     /// What the tasks of [`Keeps`] do.

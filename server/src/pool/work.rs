@@ -1,14 +1,14 @@
 //! The work of the pool: puzzles for the batch engine, puzzles one by one, and parts of one hard puzzle's search.
 
-use std::ops::Range;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sudoku_engine::Isa;
+use sudoku_engine::batch::Batch;
+use sudoku_engine::{Grid, Isa};
 
 use super::batches::{self, Batches};
-use super::message::{Call, Message};
+use super::call::{Call, Done, Duty};
 use super::schedule::{LaneId, Stage, Task, Worker};
+use crate::options::Options;
 use crate::search::{Answer, Attempt};
 
 /// How many slices a puzzle gets at first sight. What takes more is hard, and starts anew: so rarely that it costs little.
@@ -17,51 +17,52 @@ const FIRST_SLICES: u32 = 20;
 /// After how long a turn ends, at the next slice or puzzle.
 const TURN: Duration = Duration::from_micros(200);
 
-/// A piece of work on a message.
+/// A piece of work on a part of a stream.
 #[derive(Debug)]
 pub(super) enum Work {
     /// Puzzles for the batch engine.
     Batch {
-        message: Arc<Message>,
-        range: Range<usize>,
+        duty: Duty,
+        options: Options,
+        batch: Batch,
     },
     /// Puzzles to be searched one by one: the solution limit is not for the batch engine, it was too few, or it left them
     /// open.
     Unit {
-        message: Arc<Message>,
-        indices: Vec<usize>,
+        duty: Duty,
+        options: Options,
+        puzzles: Vec<Puzzle>,
     },
     /// A puzzle that took more than its first slices. Its search is begun anew when its turn comes: keeping the first
     /// one would take memory for each puzzle that waits, and let its time limit run.
-    Hard { message: Arc<Message>, index: usize },
+    Hard {
+        duty: Duty,
+        options: Options,
+        puzzle: Puzzle,
+    },
     /// A hard puzzle's search under way.
     Search {
-        message: Arc<Message>,
+        duty: Duty,
+        /// Which puzzle of the part it is.
         index: usize,
         attempt: Box<Attempt>,
     },
 }
 
-impl Work {
-    /// Puzzles of a message to be searched one by one.
-    pub fn unit(message: Arc<Message>, indices: impl IntoIterator<Item = usize>) -> Self {
-        let indices = indices.into_iter().collect();
-        Self::Unit { message, indices }
-    }
-
-    fn message(&self) -> &Message {
-        match self {
-            Self::Batch { message, .. }
-            | Self::Unit { message, .. }
-            | Self::Hard { message, .. }
-            | Self::Search { message, .. } => message,
-        }
-    }
+/// A puzzle, and its index in its part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Puzzle {
+    pub index: usize,
+    pub grid: Grid,
 }
 
 impl Task for Work {
     fn lane(&self) -> LaneId {
-        self.message().call.lane()
+        let (Self::Batch { duty, .. }
+        | Self::Unit { duty, .. }
+        | Self::Hard { duty, .. }
+        | Self::Search { duty, .. }) = self;
+        duty.call().lane()
     }
 
     fn stage(&self) -> Stage {
@@ -75,7 +76,7 @@ impl Task for Work {
 
     fn size(&self) -> usize {
         match self {
-            Self::Batch { range, .. } => batches::size(range),
+            Self::Batch { batch, .. } => batches::size(batch),
             // These take a turn.
             _ => usize::MAX,
         }
@@ -109,17 +110,21 @@ impl Worker for Solver {
 
     fn turn(&mut self, task: Work, rest: &mut Vec<Work>) {
         match task {
-            Work::Batch { message, range } => self.batches.take(message, range),
-            Work::Unit { message, indices } => unit(message, indices, rest),
-            Work::Hard { message, index } => {
-                let attempt = Box::new(message.attempt(index));
-                search(message, index, attempt, rest);
+            Work::Batch { duty, options, batch } => self.batches.take(duty, options, batch),
+            Work::Unit {
+                duty,
+                options,
+                puzzles,
+            } => unit(duty, options, puzzles, rest),
+            Work::Hard {
+                duty,
+                options,
+                puzzle,
+            } => {
+                let attempt = Attempt::new(&puzzle.grid, options, duty.call().isa());
+                search(duty, puzzle.index, Box::new(attempt), rest);
             }
-            Work::Search {
-                message,
-                index,
-                attempt,
-            } => search(message, index, attempt, rest),
+            Work::Search { duty, index, attempt } => search(duty, index, attempt, rest),
         }
     }
 
@@ -132,34 +137,40 @@ impl Worker for Solver {
     }
 }
 
-/// Searches the puzzles at `indices`, each for its first slices, until the turn is over.
-fn unit(message: Arc<Message>, indices: Vec<usize>, rest: &mut Vec<Work>) {
+/// Searches puzzles, each for its first slices, until the turn is over.
+fn unit(duty: Duty, options: Options, mut puzzles: Vec<Puzzle>, rest: &mut Vec<Work>) {
     let begin = Instant::now();
-    let mut attempt = message.attempt(indices[0]);
-    let mut answers = Vec::with_capacity(indices.len());
+    let mut attempt = Attempt::new(&puzzles[0].grid, options, duty.call().isa());
+    let mut answers = Vec::with_capacity(puzzles.len());
     let mut seen = 0;
-    for &index in &indices {
+    for &puzzle in &puzzles {
         if seen > 0 {
-            attempt.restart(&message.puzzles[index]);
+            attempt.restart(&puzzle.grid);
         }
         seen += 1;
-        match first_slices(&mut attempt, &message.call) {
-            Ok(answer) => answers.push((index, answer)),
+        match first_slices(&mut attempt, duty.call()) {
+            Ok(answer) => answers.push((puzzle.index, answer)),
             Err(Unsolved::Over) => return,
-            Err(Unsolved::Hard) => {
-                let message = Arc::clone(&message);
-                rest.push(Work::Hard { message, index });
-            }
+            Err(Unsolved::Hard) => rest.push(Work::Hard {
+                duty: duty.share(),
+                options,
+                puzzle,
+            }),
         }
         if begin.elapsed() >= TURN {
             break;
         }
     }
-    message.fill(answers);
-    if seen < indices.len() {
-        let indices = indices[seen..].to_vec();
-        rest.push(Work::Unit { message, indices });
+    duty.send(Done::Answers(answers));
+    puzzles.drain(..seen);
+    if puzzles.is_empty() {
+        return duty.fulfil();
     }
+    rest.push(Work::Unit {
+        duty,
+        options,
+        puzzles,
+    });
 }
 
 /// Why first sight of a puzzle gave no answer.
@@ -182,74 +193,83 @@ fn first_slices(attempt: &mut Attempt, call: &Call) -> Result<Answer, Unsolved> 
 }
 
 /// Goes on with a search until it is over or the turn is.
-fn search(message: Arc<Message>, index: usize, mut attempt: Box<Attempt>, rest: &mut Vec<Work>) {
+fn search(duty: Duty, index: usize, mut attempt: Box<Attempt>, rest: &mut Vec<Work>) {
     let begin = Instant::now();
     loop {
         if let Some(answer) = attempt.slice() {
-            return message.fill([(index, answer)]);
+            duty.send(Done::Answers(vec![(index, answer)]));
+            return duty.fulfil();
         }
         let now = Instant::now();
-        if message.call.is_over(now) {
+        if duty.call().is_over(now) {
             return;
         }
         if now - begin >= TURN {
             break;
         }
     }
-    rest.push(Work::Search {
-        message,
-        index,
-        attempt,
-    });
+    rest.push(Work::Search { duty, index, attempt });
 }
 
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroUsize;
+    use std::sync::Arc;
+    use std::task::{Context, Waker};
 
-    use sudoku_engine::{Grid, Solution};
-    use tokio::sync::oneshot;
+    use sudoku_engine::batch;
 
-    use super::super::Ticket;
     use super::super::schedule::Schedule;
     use super::*;
-    use crate::options::Options;
-    use crate::search::Outcome;
-
-    const UNIQUE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
 
     /// Rated among the hardest that people solve.
     const EVIL: &str = "98.7..6..75..4......3..8.7.5....7.3...94.........2.1..3.......1.9...5.8...52....6";
 
-    fn options(solution_limit: u32, time_limit: Duration) -> Options {
-        Options {
-            solution_limit,
-            time_limit,
-            omit_solutions: true,
-        }
-    }
+    const OPTIONS: Options = Options {
+        solution_limit: 2,
+        time_limit: Duration::from_secs(3_600),
+        omit_solutions: true,
+    };
 
     fn call(deadline: Option<Instant>) -> Arc<Call> {
         let schedule = Schedule::<Work>::new(NonZeroUsize::MIN);
         Arc::new(Call::new(schedule.open(), Isa::detect(), deadline))
     }
 
-    fn message(call: &Arc<Call>, puzzles: Vec<Grid>, options: Options) -> (Vec<Work>, Ticket) {
-        Message::submit(call, puzzles, options)
+    fn received(call: &Call) -> Vec<Done> {
+        let mut done = Vec::new();
+        call.receive(&mut Context::from_waker(Waker::noop()), &mut done);
+        done.into_iter().map(|(_, done)| done).collect()
     }
 
-    fn grid(line: &str) -> Grid {
-        Grid::from_line(line).unwrap()
+    /// So many hard puzzles for the batch engine.
+    fn evil(call: &Arc<Call>, key: u64, count: usize) -> Work {
+        let puzzles = vec![Grid::from_line(EVIL).unwrap(); count];
+        Work::Batch {
+            duty: Duty::new(Arc::clone(call), key),
+            options: OPTIONS,
+            batch: Batch::new(key, puzzles, batch::Options::default()),
+        }
     }
 
-    /// Puzzles with no solution, found at once: answers that differ from those of hard ones.
-    fn easy() -> Grid {
-        grid(&format!("11{}", ".".repeat(79)))
+    /// So many puzzles that take all the time there is, one by one.
+    fn endless(call: &Arc<Call>, count: usize) -> Work {
+        let puzzle = |index| Puzzle {
+            index,
+            grid: Grid::EMPTY,
+        };
+        Work::Unit {
+            duty: Duty::new(Arc::clone(call), 0),
+            options: Options {
+                solution_limit: u32::MAX,
+                ..OPTIONS
+            },
+            puzzles: (0..count).map(puzzle).collect(),
+        }
     }
 
-    /// Does all the work, the last piece first.
-    fn do_all(mut work: Vec<Work>) {
-        let mut solver = Solver::new(Isa::detect());
+    /// Does work, and all that comes of it, until nothing is left.
+    fn do_all(solver: &mut Solver, mut work: Vec<Work>) {
         loop {
             if let Some(task) = work.pop() {
                 solver.turn(task, &mut work);
@@ -261,105 +281,10 @@ mod tests {
     }
 
     #[test]
-    fn the_answers_come_in_the_order_of_the_puzzles() {
-        let mut puzzles = vec![easy(); 100];
-        for index in [0, 31, 32, 57, 99] {
-            puzzles[index] = Grid::EMPTY;
-        }
-        let options = options(u32::MAX, Duration::from_millis(1));
-        let (work, mut ticket) = message(&call(None), puzzles.clone(), options);
-        assert_eq!(work.len(), 4);
-        do_all(work);
-        let answers = ticket.try_recv().unwrap();
-        assert_eq!(answers.len(), 100);
-        for (answer, puzzle) in answers.iter().zip(&puzzles) {
-            let expected = match *puzzle == Grid::EMPTY {
-                true => Outcome::Undecided,
-                false => Outcome::Unsolvable,
-            };
-            assert_eq!(answer.outcome, expected);
-        }
-    }
-
-    #[test]
-    fn both_engines_say_the_same() {
-        let puzzles = [grid(UNIQUE), easy(), Grid::EMPTY];
-        for (limit, expected) in [
-            (1, [Outcome::Solved, Outcome::Unsolvable, Outcome::Solved]),
-            (2, [Outcome::Unique, Outcome::Unsolvable, Outcome::Multiple]),
-        ] {
-            for count in [1, 5, 100, 1_000] {
-                let options = Options {
-                    omit_solutions: false,
-                    ..options(limit, Duration::from_secs(60))
-                };
-                let puzzles: Vec<Grid> = puzzles.iter().copied().cycle().take(count).collect();
-                let (work, mut ticket) = message(&call(None), puzzles.clone(), options);
-                do_all(work);
-                let answers = ticket.try_recv().unwrap();
-                assert_eq!(answers.len(), count);
-                for (index, answer) in answers.iter().enumerate() {
-                    assert_eq!(answer.outcome, expected[index % 3], "{index} of {count}");
-                    assert_eq!(answer.solutions.len(), answer.count as usize);
-                    for solution in &answer.solutions {
-                        assert_eq!(
-                            Solution::check(&puzzles[index], solution.grid()).as_ref(),
-                            Ok(solution)
-                        );
-                    }
-                    let conflicts = if index % 3 == 1 { 2 } else { 0 };
-                    assert_eq!(answer.conflicts.len(), conflicts, "{index} of {count}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn messages_share_an_engine() {
-        let mut solver = Solver::new(Isa::detect());
-        let (first, second) = (call(None), call(None));
-        let options = options(2, Duration::from_secs(60));
-        let (work, mut ticket) = message(&first, vec![grid(UNIQUE); 200], options);
-        let (more, mut other) = message(&second, vec![easy(); 40], options);
-        let mut rest = Vec::new();
-        for task in work.into_iter().chain(more) {
-            solver.turn(task, &mut rest);
-        }
-        while !solver.is_idle() {
-            solver.advance(&mut rest);
-        }
-        assert!(rest.is_empty());
-        let outcome = |answers: Vec<Answer>| {
-            answers
-                .into_iter()
-                .map(|answer| answer.outcome)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(outcome(ticket.try_recv().unwrap()), [Outcome::Unique; 200]);
-        assert_eq!(outcome(other.try_recv().unwrap()), [Outcome::Unsolvable; 40]);
-    }
-
-    #[test]
-    fn a_time_limit_bounds_the_batch_engine_too() {
-        let options = options(2, Duration::from_nanos(1));
-        let (work, mut ticket) = message(&call(None), vec![grid(EVIL); 100], options);
-        do_all(work);
-        let answers = ticket.try_recv().unwrap();
-        assert!(answers.iter().all(|answer| answer.outcome == Outcome::Undecided));
-    }
-
-    #[test]
-    fn an_empty_message_is_answered_at_once() {
-        let (work, mut ticket) = message(&call(None), Vec::new(), options(2, Duration::from_secs(1)));
-        assert!(work.is_empty());
-        assert_eq!(ticket.try_recv(), Ok(Vec::new()));
-    }
-
-    #[test]
     fn a_hard_puzzle_gives_way_in_turns() {
         let mut solver = Solver::new(Isa::detect());
-        let options = options(u32::MAX, Duration::from_secs(3_600));
-        let (mut work, _ticket) = message(&call(None), vec![Grid::EMPTY], options);
+        let call = call(None);
+        let mut work = vec![endless(&call, 1)];
         let stage = |work: &[Work]| work.iter().map(Work::stage).collect::<Vec<_>>();
         for expected in [Stage::Seen, Stage::Hard, Stage::Begun, Stage::Begun] {
             assert_eq!(stage(&work), [expected]);
@@ -374,27 +299,20 @@ mod tests {
         stopped.stop();
         let late = call(Some(Instant::now()));
         for call in [stopped, late] {
-            for limit in [2, u32::MAX] {
-                let puzzles = vec![Grid::EMPTY; 400];
-                let options = options(limit, Duration::from_secs(3_600));
-                let (work, mut ticket) = message(&call, puzzles, options);
-                do_all(work);
-                assert_eq!(ticket.try_recv(), Err(oneshot::error::TryRecvError::Closed));
-            }
+            let mut solver = Solver::new(Isa::detect());
+            do_all(&mut solver, vec![endless(&call, 40), evil(&call, 1, 400)]);
+            assert!(matches!(received(&call)[..], [Done::Lost, Done::Lost]));
         }
     }
 
     #[test]
     fn a_call_that_ends_frees_the_engine() {
-        let options = options(2, Duration::from_secs(60));
         // Before the engine has looked at the puzzles, and while it works on them.
         for slices in [0, 1] {
             let mut solver = Solver::new(Isa::detect());
-            let call = call(None);
-            let (work, mut ticket) = message(&call, vec![grid(EVIL); 700], options);
-            let mut rest = Vec::new();
-            for task in work {
-                solver.turn(task, &mut rest);
+            let (call, mut rest) = (call(None), Vec::new());
+            for key in 0..3 {
+                solver.turn(evil(&call, key, 256), &mut rest);
             }
             for _ in 0..slices {
                 solver.advance(&mut rest);
@@ -403,33 +321,41 @@ mod tests {
             call.stop();
             solver.advance(&mut rest);
             assert!(solver.is_idle() && rest.is_empty());
-            assert_eq!(ticket.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+            assert!(matches!(
+                received(&call)[..],
+                [Done::Lost, Done::Lost, Done::Lost]
+            ));
         }
+    }
+
+    #[test]
+    fn what_is_too_little_for_the_engine_is_searched_one_by_one() {
+        let mut solver = Solver::new(Isa::detect());
+        let (call, mut rest) = (call(None), Vec::new());
+        solver.turn(evil(&call, 0, 3), &mut rest);
+        solver.advance(&mut rest);
+        assert!(solver.is_idle());
+        assert!(matches!(&rest[..], [Work::Unit { puzzles, .. }] if puzzles.len() == 3));
+        do_all(&mut solver, rest);
+        let done = received(&call);
+        assert!(matches!(&done[0], Done::Batch(batch) if batch.open().count() == 3));
+        let answers = |done: &Done| match done {
+            Done::Answers(answers) => answers.len(),
+            Done::Batch(_) | Done::Lost => 0,
+        };
+        assert_eq!(done.iter().map(answers).sum::<usize>(), 3);
     }
 
     #[test]
     fn after_a_panic_the_engine_is_a_new_one() {
         let mut solver = Solver::new(Isa::detect());
-        let options = options(2, Duration::from_secs(60));
-        let give = |solver: &mut Solver| {
-            let (work, ticket) = message(&call(None), vec![grid(UNIQUE); 100], options);
-            for task in work {
-                solver.turn(task, &mut Vec::new());
-            }
-            ticket
-        };
-        let mut lost = give(&mut solver);
+        let (lost, next) = (call(None), call(None));
+        solver.turn(evil(&lost, 0, 100), &mut Vec::new());
         solver.reset();
         assert!(solver.is_idle());
-        assert!(matches!(
-            lost.try_recv(),
-            Err(oneshot::error::TryRecvError::Closed)
-        ));
+        assert!(matches!(received(&lost)[..], [Done::Lost]));
 
-        let mut next = give(&mut solver);
-        while !solver.is_idle() {
-            solver.advance(&mut Vec::new());
-        }
-        assert_eq!(next.try_recv().unwrap().len(), 100);
+        do_all(&mut solver, vec![evil(&next, 1, 100)]);
+        assert!(matches!(&received(&next)[..], [Done::Batch(batch)] if batch.open().count() == 0));
     }
 }

@@ -1,0 +1,527 @@
+//! A stream's place in the pool: its puzzles on their way in, and what was found on its way out.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::task::Context;
+use std::time::Duration;
+
+use sudoku_engine::batch::{self, Batch, Limit, Outcome};
+
+use super::Pool;
+use super::call::{Call, Done, Duty, PartId};
+use super::work::{Puzzle, Work};
+use crate::options::Options;
+use crate::search::Answer;
+
+/// How many puzzles go to a thread together: few enough to spread a message over the threads, and enough to fill the lanes
+/// of its batch engine.
+const PART_PUZZLES: usize = 256;
+
+/// How many a thread takes at a time to search them one by one.
+const UNIT_PUZZLES: usize = 32;
+
+/// One stream's place in the pool, which gets its share of turns. Dropping it drops all of its work.
+///
+/// The puzzles of a stream are numbered as they come, over all of its messages.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pool: Pool,
+    call: Arc<Call>,
+    /// The part that takes in puzzles.
+    open: Option<(Options, Batch)>,
+    /// The parts that are complete, the oldest first, and the number of that one.
+    parts: VecDeque<Part>,
+    first_part: PartId,
+    /// The number of the next puzzle.
+    next_puzzle: u64,
+    /// The number of the first puzzle that is in no part yet.
+    unsent: u64,
+    /// Work on parts that are complete.
+    outbox: Vec<Work>,
+    /// What the threads have sent, when it is looked at.
+    inbox: Vec<(PartId, Done)>,
+}
+
+/// Puzzles with the same options, which the threads have been given together.
+#[derive(Debug)]
+struct Part {
+    puzzles: Range<u64>,
+    progress: Progress,
+}
+
+#[derive(Debug)]
+enum Progress {
+    /// It is in a batch engine, or will be.
+    Waiting,
+    /// The engine is through. What it left open has a place among the answers.
+    Batched(Batch, Vec<(usize, Option<Answer>)>),
+    /// It is searched puzzle by puzzle.
+    OneByOne(Vec<Option<Answer>>),
+    Lost,
+}
+
+/// What was found out about a puzzle.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Solved<'a> {
+    /// By the batch engine: the batch, and the index of the puzzle in it. It is not open.
+    InBatch(&'a Batch, usize),
+    /// By the single engine.
+    Alone(&'a Answer),
+}
+
+/// There will be no answer: the call's deadline passed, or a bug ended the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lost;
+
+impl Lane {
+    pub(super) fn new(pool: Pool, call: Arc<Call>) -> Self {
+        Self {
+            pool,
+            call,
+            open: None,
+            parts: VecDeque::new(),
+            first_part: 0,
+            next_puzzle: 0,
+            unsent: 0,
+            outbox: Vec::new(),
+            inbox: Vec::new(),
+        }
+    }
+
+    /// The number of the puzzle that is put in next.
+    pub fn next_puzzle(&self) -> u64 {
+        self.next_puzzle
+    }
+
+    /// Puts puzzles in: lines of 81 characters, up to the first that is none, which is returned. They are kept back, to be
+    /// solved together with those that come right after, until [`Lane::send`].
+    pub fn put<'a>(
+        &mut self,
+        options: Options,
+        mut lines: impl ExactSizeIterator<Item = &'a [u8]>,
+    ) -> Option<&'a [u8]> {
+        while lines.len() > 0 {
+            let isa = self.call.isa();
+            let batch = self.part_for(options);
+            let before = batch.puzzles().len();
+            let read = batch.push_lines(isa, lines.by_ref().take(PART_PUZZLES - before));
+            let after = batch.puzzles().len();
+            self.next_puzzle += (after - before) as u64;
+            if after == PART_PUZZLES {
+                self.close_part();
+            }
+            if let Err(line) = read {
+                return Some(line);
+            }
+        }
+        None
+    }
+
+    /// The part that takes in puzzles with these options. It has room.
+    fn part_for(&mut self, options: Options) -> &mut Batch {
+        if self.open.as_ref().is_some_and(|(others, _)| *others != options) {
+            self.close_part();
+        }
+        let spare = &self.pool.spare;
+        let new = || (options, spare.take(batch_options(options)));
+        let (_, batch) = self.open.get_or_insert_with(new);
+        batch
+    }
+
+    /// Gives the threads what was kept back.
+    pub fn send(&mut self) {
+        self.close_part();
+        if !self.outbox.is_empty() {
+            self.pool.schedule.add(self.outbox.drain(..));
+        }
+    }
+
+    /// Ends the part that takes in puzzles.
+    fn close_part(&mut self) {
+        let puzzles = self.unsent..self.next_puzzle;
+        let Some((options, batch)) = self.open.take_if(|_| !puzzles.is_empty()) else {
+            return;
+        };
+        self.unsent = puzzles.end;
+        let duty = Duty::new(Arc::clone(&self.call), self.first_part + self.parts.len() as u64);
+        let progress = match options.solution_limit {
+            1 | 2 => Progress::Waiting,
+            // The batch engine stops at the second solution.
+            _ => Progress::OneByOne(vec![None; batch.puzzles().len()]),
+        };
+        match progress {
+            Progress::OneByOne(_) => self.outbox.extend(units(duty, options, &batch)),
+            _ => self.outbox.push(Work::Batch { duty, options, batch }),
+        }
+        self.parts.push_back(Part { puzzles, progress });
+    }
+
+    /// Takes in what the threads have done. The task of `cx` is woken when there is more.
+    pub fn receive(&mut self, cx: &mut Context<'_>) {
+        let mut inbox = std::mem::take(&mut self.inbox);
+        self.call.receive(cx, &mut inbox);
+        for (id, done) in inbox.drain(..) {
+            // A message is given up as soon as a part of it is lost, and others of its parts may follow.
+            let index = id.checked_sub(self.first_part).map(|index| index as usize);
+            if let Some(part) = index.and_then(|index| self.parts.get_mut(index)) {
+                part.progress.take(done);
+            }
+        }
+        self.inbox = inbox;
+    }
+
+    /// Whether the answers to these puzzles are all there.
+    pub fn is_solved(&self, puzzles: &Range<u64>) -> Result<bool, Lost> {
+        let mut all = puzzles.end <= self.unsent;
+        for (part, indices) in self.parts_of(puzzles) {
+            all &= part.progress.has(indices)?;
+        }
+        Ok(all)
+    }
+
+    /// What was found out about these puzzles, which are solved.
+    pub fn solved(&self, puzzles: &Range<u64>) -> impl Iterator<Item = Solved<'_>> {
+        self.parts_of(puzzles)
+            .flat_map(|(part, indices)| indices.filter_map(|index| part.progress.get(index)))
+    }
+
+    /// The parts with these puzzles, and which of each.
+    fn parts_of(&self, puzzles: &Range<u64>) -> impl Iterator<Item = (&Part, Range<usize>)> {
+        let Range { start, end } = *puzzles;
+        self.parts
+            .iter()
+            .skip_while(move |part| part.puzzles.end <= start)
+            .take_while(move |part| part.puzzles.start < end)
+            .map(move |part| {
+                let first = part.puzzles.start;
+                let indices = start.max(first) - first..end.min(part.puzzles.end) - first;
+                (part, indices.start as usize..indices.end as usize)
+            })
+    }
+
+    /// Drops what is known of the puzzles before this one.
+    pub fn forget(&mut self, puzzle: u64) {
+        while let Some(part) = self.parts.pop_front_if(|part| part.puzzles.end <= puzzle) {
+            self.first_part += 1;
+            if let Progress::Batched(batch, _) = part.progress {
+                self.pool.spare.give_back(batch);
+            }
+        }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.call.stop();
+        self.pool.schedule.remove(self.call.lane());
+    }
+}
+
+/// The puzzles of a part, to be searched one by one.
+fn units(duty: Duty, options: Options, batch: &Batch) -> Vec<Work> {
+    let puzzles: Vec<Puzzle> = batch
+        .puzzles()
+        .iter()
+        .enumerate()
+        .map(|(index, &grid)| Puzzle { index, grid })
+        .collect();
+    let units = puzzles
+        .chunks(UNIT_PUZZLES)
+        .map(|puzzles| Work::Unit {
+            duty: duty.share(),
+            options,
+            puzzles: puzzles.to_vec(),
+        })
+        .collect();
+    duty.fulfil();
+    units
+}
+
+/// The options for the batch engine.
+fn batch_options(options: Options) -> batch::Options {
+    batch::Options {
+        limit: match options.solution_limit {
+            1 => Limit::One,
+            _ => Limit::Two,
+        },
+        omit_solutions: options.omit_solutions,
+        budget: budget(options.time_limit),
+    }
+}
+
+/// The steps that take about as long as a puzzle may take. The engine has no clock, and takes a tenth of a microsecond for
+/// a step of one of its puzzles. What exceeds this is for the single engine, which has.
+fn budget(time_limit: Duration) -> u32 {
+    let steps = time_limit.as_nanos() / 100;
+    let most = batch::Options::default().budget;
+    u32::try_from(steps).map_or(most, |steps| steps.min(most))
+}
+
+impl Progress {
+    fn take(&mut self, done: Done) {
+        match (&mut *self, done) {
+            (_, Done::Lost) => *self = Self::Lost,
+            (Self::Waiting, Done::Batch(batch)) => {
+                let open = |&index: &usize| matches!(batch.outcome(index), None | Some(Outcome::Open));
+                let open = (0..batch.puzzles().len()).filter(open);
+                let left = open.map(|index| (index, None)).collect();
+                *self = Self::Batched(batch, left);
+            }
+            (Self::Batched(_, left), Done::Answers(answers)) => {
+                for (index, answer) in answers {
+                    if let Ok(place) = left.binary_search_by_key(&index, |&(index, _)| index) {
+                        left[place].1 = Some(answer);
+                    }
+                }
+            }
+            (Self::OneByOne(all), Done::Answers(answers)) => {
+                for (index, answer) in answers {
+                    all[index] = Some(answer);
+                }
+            }
+            // A part that is lost stays so, and else nothing comes twice.
+            _ => {}
+        }
+    }
+
+    /// Whether these puzzles are answered.
+    fn has(&self, indices: Range<usize>) -> Result<bool, Lost> {
+        match self {
+            Self::Waiting => Ok(false),
+            Self::Batched(_, left) => Ok(left
+                .iter()
+                .all(|(index, answer)| answer.is_some() || !indices.contains(index))),
+            Self::OneByOne(answers) => Ok(answers[indices].iter().all(Option::is_some)),
+            Self::Lost => Err(Lost),
+        }
+    }
+
+    fn get(&self, index: usize) -> Option<Solved<'_>> {
+        match self {
+            Self::Waiting | Self::Lost => None,
+            Self::Batched(batch, left) => match left.binary_search_by_key(&index, |&(index, _)| index) {
+                Ok(place) => left[place].1.as_ref().map(Solved::Alone),
+                Err(_) => Some(Solved::InBatch(batch, index)),
+            },
+            Self::OneByOne(answers) => answers[index].as_ref().map(Solved::Alone),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::task::Waker;
+    use std::thread;
+    use std::time::Instant;
+
+    use sudoku_engine::{Grid, Isa, Solution, conflicts};
+
+    use super::*;
+    use crate::search;
+
+    const UNIQUE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+    const EVIL: &str = "98.7..6..75..4......3..8.7.5....7.3...94.........2.1..3.......1.9...5.8...52....6";
+    const EMPTY: &str = ".................................................................................";
+    /// Has no solution, which is found at once: unlike that of a hard one.
+    const CONFLICT: &str =
+        "11...............................................................................";
+
+    fn options(solution_limit: u32) -> Options {
+        Options {
+            solution_limit,
+            time_limit: Duration::from_secs(3_600),
+            omit_solutions: false,
+        }
+    }
+
+    fn lane(deadline: Option<Instant>) -> Lane {
+        let pool = Pool::new(NonZeroUsize::new(2).unwrap(), Isa::detect()).unwrap();
+        pool.lane(deadline)
+    }
+
+    /// Puts a message in. Gives the numbers of its puzzles.
+    fn put<'a>(
+        lane: &mut Lane,
+        options: Options,
+        lines: impl IntoIterator<Item = &'a str, IntoIter: ExactSizeIterator>,
+    ) -> Range<u64> {
+        let first = lane.next_puzzle();
+        let bad = lane.put(options, lines.into_iter().map(str::as_bytes));
+        assert_eq!(bad, None);
+        first..lane.next_puzzle()
+    }
+
+    /// Waits until something is known of these puzzles.
+    fn wait(lane: &mut Lane, puzzles: &Range<u64>) -> Result<(), Lost> {
+        let begin = Instant::now();
+        loop {
+            lane.receive(&mut Context::from_waker(Waker::noop()));
+            if lane.is_solved(puzzles)? {
+                return Ok(());
+            }
+            assert!(begin.elapsed() < Duration::from_secs(30), "waited in vain");
+            thread::yield_now();
+        }
+    }
+
+    /// What was found: an outcome, and so many solutions, each of which is one.
+    fn found(solved: Solved<'_>, line: &str) -> (search::Outcome, usize) {
+        let puzzle = Grid::from_line(line).unwrap();
+        let (outcome, solutions): (_, Vec<Solution>) = match solved {
+            Solved::Alone(answer) => (answer.outcome, answer.solutions.clone()),
+            Solved::InBatch(batch, index) => {
+                let outcome = match batch.outcome(index).unwrap() {
+                    Outcome::Open => panic!("an open puzzle was given out"),
+                    Outcome::Unsolvable => search::Outcome::Unsolvable,
+                    Outcome::Solved => search::Outcome::Solved,
+                    Outcome::Unique => search::Outcome::Unique,
+                    Outcome::Multiple => search::Outcome::Multiple,
+                };
+                assert_eq!(batch.puzzles()[index], puzzle);
+                (outcome, batch.solutions(index).collect())
+            }
+        };
+        for solution in &solutions {
+            assert_eq!(Solution::check(&puzzle, solution.grid()).as_ref(), Ok(solution));
+        }
+        (outcome, solutions.len())
+    }
+
+    #[test]
+    fn both_engines_say_the_same() {
+        use search::Outcome::{Multiple, Solved, Unique, Unsolvable};
+        let lines = [UNIQUE, CONFLICT, EMPTY, EVIL];
+        for (limit, expected) in [
+            (1, [(Solved, 1), (Unsolvable, 0), (Solved, 1), (Solved, 1)]),
+            (2, [(Unique, 1), (Unsolvable, 0), (Multiple, 2), (Unique, 1)]),
+            (3, [(Unique, 1), (Unsolvable, 0), (Multiple, 3), (Unique, 1)]),
+        ] {
+            for count in [1, 5, 100, 1_000] {
+                let mut lane = lane(None);
+                let line = |index: usize| lines[index % 4];
+                let puzzles = put(&mut lane, options(limit), (0..count).map(line));
+                lane.send();
+                assert_eq!(wait(&mut lane, &puzzles), Ok(()));
+                let solved: Vec<_> = lane.solved(&puzzles).collect();
+                assert_eq!(solved.len(), count);
+                for (index, &solved) in solved.iter().enumerate() {
+                    let found = found(solved, line(index));
+                    assert_eq!(found, expected[index % 4], "{index} of {count}, limit {limit}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_is_solved_before_what_comes_after_it() {
+        let mut lane = lane(None);
+        let forever = options(u32::MAX);
+        let first = put(&mut lane, forever, [CONFLICT; 3]);
+        let endless = put(&mut lane, forever, [EMPTY]);
+        let last = put(&mut lane, forever, [CONFLICT; 40]);
+        lane.send();
+        assert_eq!(wait(&mut lane, &first), Ok(()));
+        assert_eq!(wait(&mut lane, &last), Ok(()));
+        assert_eq!(lane.is_solved(&endless), Ok(false));
+        assert_eq!(lane.solved(&last).count(), 40);
+    }
+
+    #[test]
+    fn options_hold_for_their_message() {
+        let mut lane = lane(None);
+        let messages: Vec<_> = [1, 2, 5, 2]
+            .map(|limit| (limit, put(&mut lane, options(limit), [EMPTY; 70])))
+            .into();
+        lane.send();
+        for (limit, puzzles) in messages {
+            assert_eq!(wait(&mut lane, &puzzles), Ok(()));
+            let solved: Vec<_> = lane.solved(&puzzles).collect();
+            assert_eq!(solved.len(), 70);
+            for solved in solved {
+                assert_eq!(found(solved, EMPTY).1, limit as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_limit_bounds_the_batch_engine_too() {
+        let mut lane = lane(None);
+        let options = Options {
+            time_limit: Duration::from_nanos(1),
+            ..options(2)
+        };
+        let puzzles = put(&mut lane, options, [EVIL; 100]);
+        lane.send();
+        assert_eq!(wait(&mut lane, &puzzles), Ok(()));
+        for solved in lane.solved(&puzzles) {
+            assert_eq!(found(solved, EVIL).0, search::Outcome::Undecided);
+        }
+    }
+
+    #[test]
+    fn what_is_no_puzzle_is_handed_back() {
+        let mut lane = lane(None);
+        let mut lines = [UNIQUE, "x", UNIQUE].into_iter().map(str::as_bytes);
+        assert_eq!(lane.put(options(2), &mut lines), Some("x".as_bytes()));
+        assert_eq!(lane.put(options(2), &mut lines), None);
+        assert_eq!(lane.next_puzzle(), 2);
+        lane.send();
+        assert_eq!(wait(&mut lane, &(0..2)), Ok(()));
+        assert_eq!(lane.solved(&(0..2)).count(), 2);
+    }
+
+    #[test]
+    fn nothing_is_solved_that_was_not_sent() {
+        let mut lane = lane(None);
+        let puzzles = put(&mut lane, options(2), [UNIQUE]);
+        assert_eq!(lane.is_solved(&puzzles), Ok(false));
+        assert_eq!(lane.is_solved(&(0..0)), Ok(true));
+    }
+
+    #[test]
+    fn after_the_deadline_all_is_lost() {
+        let mut lane = lane(Some(Instant::now()));
+        for limit in [2, 3] {
+            let puzzles = put(&mut lane, options(limit), [EVIL; 300]);
+            lane.send();
+            assert_eq!(wait(&mut lane, &puzzles), Err(Lost));
+        }
+    }
+
+    #[test]
+    fn batches_are_used_again() {
+        let mut lane = lane(None);
+        for line in [UNIQUE, EVIL, UNIQUE] {
+            let puzzles = put(&mut lane, options(2), vec![line; 3 * PART_PUZZLES]);
+            lane.send();
+            assert_eq!(wait(&mut lane, &puzzles), Ok(()));
+            for solved in lane.solved(&puzzles) {
+                assert_eq!(found(solved, line), (search::Outcome::Unique, 1));
+            }
+            lane.forget(puzzles.end);
+            assert_eq!(lane.parts.len(), 0);
+        }
+    }
+
+    #[test]
+    fn what_the_batch_engine_left_open_is_waited_for() {
+        let mut progress = Progress::Waiting;
+        let open = Batch::new(0, vec![Grid::EMPTY; 3], batch::Options::default());
+        progress.take(Done::Batch(open));
+        assert_eq!(progress.has(0..1), Ok(false));
+        let answer = Answer {
+            outcome: search::Outcome::Undecided,
+            solutions: Vec::new(),
+            count: 0,
+            conflicts: conflicts(&Grid::EMPTY),
+        };
+        progress.take(Done::Answers(vec![(1, answer)]));
+        assert_eq!(progress.has(1..2), Ok(true));
+        assert_eq!(progress.has(1..3), Ok(false));
+        assert!(matches!(progress.get(1), Some(Solved::Alone(_))));
+        progress.take(Done::Lost);
+        assert_eq!(progress.has(1..2), Err(Lost));
+    }
+}

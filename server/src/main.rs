@@ -21,6 +21,10 @@ use tracing_subscriber::EnvFilter;
 use args::Args;
 use signals::Signals;
 
+// Messages are allocated on one thread and freed on another, which costs this one little.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const CUT_OFF: u8 = 1;
 const CANNOT_START: u8 = 2;
 

@@ -110,7 +110,7 @@ _ci-tools:
 
 # Without a nightly toolchain it says so and skips the rest: the sanitizer and the fuzzer are no part of stable Rust.
 _with-nightly what *args:
-    if rustup run nightly cargo --version > /dev/null 2>&1; then \
+    @if rustup run nightly cargo --version > /dev/null 2>&1; then \
         .ci/{{ what }} {{ args }}; \
     else \
         echo "skipped {{ what }}: no nightly toolchain (rustup toolchain install nightly)"; \

@@ -33,14 +33,18 @@ pub(super) struct Guess {
 }
 
 impl Guess {
-    /// Splits a state: leaves in its place what is left if the guess is false, and returns what is if it is true.
-    pub(super) fn split(&self, state: &mut State) -> State {
-        state.guessed = (9 * self.digit + 3 * self.band + self.stack) as u8;
-        state.changed |= 1 << (self.digit / 3);
-        let mut first = *state;
-        self.make(&mut first);
-        self.rule_out(state);
-        first
+    /// Splits the last state in two: the one in its place is what is left if the guess is false, the new one, after it,
+    /// what is if it is true.
+    pub(super) fn split(&self, states: &mut Vec<State>) {
+        states.extend_from_within(states.len().saturating_sub(1)..);
+        if let [.., rest, first] = states.as_mut_slice() {
+            for state in [&mut *rest, &mut *first] {
+                state.guessed = (9 * self.digit + 3 * self.band + self.stack) as u8;
+                state.changed |= 1 << (self.digit / 3);
+            }
+            self.rule_out(rest);
+            self.make(first);
+        }
     }
 
     /// Takes it as true.

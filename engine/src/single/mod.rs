@@ -173,13 +173,10 @@ impl Kernel for Run<'_> {
                         Some(guess) => (guess, None),
                         None => branch::pick::<V>(token, state, conflicts, *steps == 1),
                     };
-                    let mut next = guess.split(state);
+                    guess.split(stack);
                     if let Some(another) = another {
-                        let both = another.split(&mut next);
-                        stack.push(next);
-                        next = both;
+                        another.split(stack);
                     }
-                    stack.push(next);
                 }
             }
         }

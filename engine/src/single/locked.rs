@@ -51,7 +51,7 @@ impl<V: Vector> Rows<V> {
         let here = a.and(V::splat(token, 0x888));
         let here = here.or(b.down::<1>().and(V::splat(token, 0x444)));
         let here = here.or(c.down::<3>().and(V::splat(token, 0x111)));
-        let turned = here.up::<8>().select(here.down::<4>(), V::splat(token, 0xff00));
+        let turned = here.up::<8>().or(here.down::<4>());
         Self {
             here,
             next: turned.next_in_band(),

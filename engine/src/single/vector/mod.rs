@@ -85,9 +85,9 @@ pub(super) trait Vector: Copy {
     fn add(self, other: Self) -> Self;
     /// Subtracts lanes. No difference may be negative.
     fn sub(self, other: Self) -> Self;
-    /// Shifts the words of the bands towards the higher bits: what leaves a lane enters the next.
+    /// Shifts lanes towards the higher bits: what leaves a lane is lost.
     fn up<const BITS: i32>(self) -> Self;
-    /// Shifts the words of the bands towards the lower bits: what leaves a lane enters the one before it.
+    /// Shifts lanes towards the lower bits: what leaves a lane is lost.
     fn down<const BITS: i32>(self) -> Self;
     /// Repeats the first cell of each row in its three columns. No other cell may be set.
     fn repeat_columns(self) -> Self;

@@ -85,12 +85,12 @@ impl Vector for Portable {
 
     #[inline(always)]
     fn up<const BITS: i32>(self) -> Self {
-        Self(self.0 << BITS)
+        Self::of(self.lanes() << BITS)
     }
 
     #[inline(always)]
     fn down<const BITS: i32>(self) -> Self {
-        Self(self.0 >> BITS)
+        Self::of(self.lanes() >> BITS)
     }
 
     #[inline(always)]

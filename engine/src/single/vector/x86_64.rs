@@ -121,12 +121,12 @@ impl<Token: HasAvx2> Vector for Register<Token> {
 
     #[inline(always)]
     fn up<const BITS: i32>(self) -> Self {
-        lanes!(self, _mm256_slli_epi64::<BITS>(self.lanes))
+        lanes!(self, _mm256_slli_epi16::<BITS>(self.lanes))
     }
 
     #[inline(always)]
     fn down<const BITS: i32>(self) -> Self {
-        lanes!(self, _mm256_srli_epi64::<BITS>(self.lanes))
+        lanes!(self, _mm256_srli_epi16::<BITS>(self.lanes))
     }
 
     #[inline(always)]

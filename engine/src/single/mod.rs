@@ -93,8 +93,8 @@ impl Search {
     /// Goes on for at most `budget` steps, and stops at the first solution on the way.
     ///
     /// A step is one node of the search: the state after a guess, and all that follows from it. It takes about a third of
-    /// a microsecond with vector instructions, a microsecond without; a node from which very much follows takes up to
-    /// ten times that.
+    /// a microsecond, half of one on the portable instruction set; a node from which very much follows takes up to ten
+    /// times that.
     ///
     /// Returns [`Step::Done`] when nothing is left to search, even with a budget of 0, and at every call from then on. A
     /// puzzle whose clues contradict each other is done from the start. [`Step::Paused`] means that all of the budget was

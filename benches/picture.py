@@ -26,8 +26,8 @@ def lines(output):
         # By the processor time, since the load is no match for an echo of small messages.
         cost = statistics.median(figures["cpu_ns"] for figures in case["rounds"])
         line.append((case["puzzles_per_message"], 1e9 / cost))
-    if output["peer_ns"] is not None:
-        sizes = [size for size, _ in found["sudoku-server"]]
+    sizes = [size for size, _ in found["sudoku-server"]]
+    if sizes and output["peer_ns"] is not None:
         found["crate sudoku, linked in"] = [(size, 1e9 / output["peer_ns"]) for size in (min(sizes), max(sizes))]
     return {name: sorted(points) for name, points in found.items()}
 

@@ -189,7 +189,9 @@ fn run(args: &Args) -> io::Result<()> {
         }
     }
     let rows = rows(&reports, args.peer_ns);
-    print_rows(&rows);
+    if !rows.is_empty() {
+        print_rows(&rows);
+    }
     if let Some(path) = &args.json {
         let output = Output {
             peer_ns: args.peer_ns,

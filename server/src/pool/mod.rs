@@ -74,7 +74,10 @@ impl Pool {
             let schedule = Arc::clone(&schedule);
             std::thread::Builder::new()
                 .name(format!("solve-{index}"))
-                .spawn(move || schedule.work(Solver::new(isa)))?;
+                .spawn(move || {
+                    stand_back();
+                    schedule.work(Solver::new(isa));
+                })?;
         }
         Ok(pool)
     }
@@ -90,5 +93,19 @@ impl Pool {
     /// What the pool is doing right now.
     pub fn load(&self) -> PoolLoad {
         self.schedule.load()
+    }
+}
+
+/// By how much the threads that solve are nicer than the others.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 3;
+
+/// Lets the runtime's threads go first when they have something to do: it is little at a time, and calls of `Solve` wait for
+/// it. Without this the slowest of these wait until the operating system takes the core from a thread that solves.
+fn stand_back() {
+    // Linux counts niceness by the thread, and changes that of the calling one. Elsewhere it is the process's.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(NICE) {
+        tracing::debug!(%error, "a thread that solves keeps its priority");
     }
 }

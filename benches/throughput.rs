@@ -53,7 +53,7 @@ struct Args {
     #[arg(long, default_value_t = 3)]
     rounds: usize,
 
-    /// What the peer takes for a puzzle of 17_clue, in nanoseconds, as ../shared/tools/compare-peers says
+    /// What the peer takes for a puzzle of 17_clue, in nanoseconds, measured on this machine
     #[arg(long, value_name = "NANOSECONDS")]
     peer_ns: Option<f64>,
 

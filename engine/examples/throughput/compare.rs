@@ -24,7 +24,7 @@ use crate::tally::Tally;
 const PUZZLES: usize = 10_240;
 
 /// The sizes of messages that come alone.
-const SIZES: [usize; 9] = [16, 32, 48, 64, 80, 96, 112, 128, 256];
+const SIZES: [usize; 9] = [16, 32, 48, 64, 96, 128, 160, 192, 256];
 
 pub fn print_head(isa: Isa) {
     println!("On {isa}:\n");

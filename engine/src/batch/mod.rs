@@ -162,15 +162,15 @@ impl Engine {
     }
 }
 
-/// How many puzzles at once it takes for a sweep of all lanes to be faster, a puzzle, than [`crate::Search`]. Measured on
-/// puzzles that are easy or typical, where it is the most; the figures are in `docs/performance.md`.
+/// How many puzzles at once it takes for a sweep of all lanes to be faster, a puzzle, than [`crate::Search`], whatever the
+/// puzzles: those with several solutions need the most. The figures are in `docs/performance.md`.
 fn break_even(isa: Isa) -> usize {
     match isa.set() {
-        Set::Portable => 112,
+        Set::Portable => 192,
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        Set::Avx2(_) | Set::Avx2NoPext(_) => 60,
+        Set::Avx2(_) | Set::Avx2NoPext(_) => 92,
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        Set::Avx512(_) => 48,
+        Set::Avx512(_) => 60,
     }
 }
 

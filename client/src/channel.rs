@@ -18,11 +18,14 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(30);
 /// How long the answer to that may take before the connection counts as broken.
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The flow-control windows of a stream and of a connection. The connection's is far larger because the transport
-/// charges unread small frames to it and closes a connection whose budget is spent; a reader that is slow on many
-/// streams must not get there.
-const STREAM_WINDOW: u32 = 64 << 10;
-const CONNECTION_WINDOW: u32 = 64 << 20;
+/// The flow-control windows of a stream and of a connection. That of a stream has room for the answer to a full message.
+/// The connection's is far larger because the transport charges unread small frames to it and closes a connection whose
+/// budget is spent; a reader that is slow on many streams must not get there.
+const STREAM_WINDOW: u32 = 256 << 10;
+const CONNECTION_WINDOW: u32 = 256 << 20;
+
+/// The largest frame that is taken. The default of 16 KiB cuts every message into many.
+const MAX_FRAME: u32 = 64 << 10;
 
 /// Connects to `endpoint`, and returns when the connection stands.
 pub(crate) async fn connect(endpoint: &str) -> Result<Channel, Error> {
@@ -54,7 +57,8 @@ fn settings(endpoint: &str) -> Result<Endpoint, Error> {
         .keep_alive_while_idle(true)
         .http2_adaptive_window(false)
         .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW))
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_frame_size(MAX_FRAME))
 }
 
 fn refused(endpoint: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {

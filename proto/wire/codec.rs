@@ -7,6 +7,10 @@ use prost::DecodeError;
 use tonic::Status;
 use tonic::codec::{BufferSettings, DecodeBuf, EncodeBuf};
 
+/// How much memory for outgoing frames is asked for at a time, and from how many bytes on they leave though more messages
+/// are ready: room for several messages of 256 puzzles, so that adding one seldom moves those before it.
+const BUFFER: usize = 64 << 10;
+
 /// A message that can be sent.
 pub trait Encode: Send + 'static {
     /// How many bytes [`encode`](Self::encode) writes.
@@ -82,7 +86,7 @@ impl<T: Encode> tonic::codec::Encoder for Encoder<T> {
     }
 
     fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::default()
+        BufferSettings::new(BUFFER, BUFFER)
     }
 }
 
@@ -95,9 +99,5 @@ impl<U: Decode> tonic::codec::Decoder for Decoder<U> {
             .map(Some)
             // As gRPC has it, and as the codec of the other methods does.
             .map_err(|error| Status::internal(error.to_string()))
-    }
-
-    fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::default()
     }
 }

@@ -118,3 +118,41 @@ async fn streams_share_a_stock_but_each_has_one() {
     assert_eq!(soon(answers.next()).await.map(|item| item.is_ok()), None);
     assert!(server.service.load().messages <= 17);
 }
+
+#[tokio::test]
+async fn what_a_stream_has_answered_is_room_for_others() {
+    let settings = Settings {
+        messages_per_stream: 10,
+        shared_messages: 5,
+        ..patient()
+    };
+    let server = Server::start(settings).await;
+    let mut client = server.client().await;
+    // Answers all of its messages, and stays open.
+    let messages = tokio_stream::iter(vec![message([PUZZLE]); 20]).chain(tokio_stream::pending());
+    let mut idle = soon(client.solve_many(messages)).await.unwrap().into_inner();
+    for _ in 0..20 {
+        soon(idle.message()).await.unwrap().unwrap();
+    }
+    let messages = tokio_stream::iter(std::iter::repeat_with(endless_message));
+    let _busy = soon(client.solve_many(messages)).await.unwrap();
+    until("all of the stock is in use", || {
+        server.service.load().messages == 6
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn large_messages_fill_a_stream_before_it_has_many() {
+    let server = Server::start(patient()).await;
+    let mut client = server.client().await;
+    let mut large = message(vec![EMPTY; 2_000]);
+    large.options = Some(support::count_all());
+    large.options.as_mut().unwrap().solution_limit = 1_000_000;
+    let (messages, fetched) = counted(large);
+    let _answers = soon(client.solve_many(messages)).await.unwrap();
+    // With five there are more than 8,192 puzzles.
+    until("the stream is full", || server.service.load().messages >= 5).await;
+    at_rest("the messages stop", || fetched.load(Ordering::Relaxed)).await;
+    assert_eq!(server.service.load().messages, 5);
+}

@@ -16,12 +16,6 @@ use super::vector::{Cells, Vector};
 /// at most.
 const TIGHT: u16 = 19;
 
-/// The same for the first guess of a search.
-///
-/// From the second guess to the first dead end a search splits on cells only: it may well be on its straight way to a
-/// solution, one of many perhaps, and two guesses at a time get it there faster.
-const TIGHT_AT_FIRST: u16 = 13;
-
 /// That a digit goes to one of these cells of a box.
 ///
 /// Making it leaves the digit fewer rows, fewer columns or both in that box than before, and one of them.
@@ -33,6 +27,16 @@ pub(super) struct Guess {
 }
 
 impl Guess {
+    /// That a digit goes to the cell of a bit of the word of a band.
+    fn cell(digit: usize, (band, bit): (usize, usize)) -> Self {
+        Self {
+            digit,
+            band,
+            stack: bit / 16,
+            cells: 1 << (bit % 16),
+        }
+    }
+
     /// Splits the last state in two: the one in its place is what is left if the guess is false, the new one, after it,
     /// what is if it is true.
     pub(super) fn split(&self, states: &mut Vec<State>) {
@@ -60,21 +64,22 @@ impl Guess {
     }
 }
 
-/// Picks a guess for a stalled state, the `first` one of a search or a later one, and perhaps another to make if that one
-/// is made.
+/// Picks a guess for a stalled state, and perhaps another to make if that one is made.
+///
+/// Up to the first dead end all guesses are on cells: a search may well be on its straight way to a solution, one of many
+/// perhaps, and two guesses at a time get it there faster.
 #[inline(always)]
 pub(super) fn pick<V: Vector>(
     token: V::Token,
     state: &State,
     conflicts: &Conflicts,
-    first: bool,
 ) -> (Guess, Option<Guess>) {
-    let tight = match (conflicts.any(), first) {
-        (true, _) => Some(TIGHT),
-        (false, true) => Some(TIGHT_AT_FIRST),
-        (false, false) => None,
+    let pair = if conflicts.any() {
+        pick_pair::<V>(token, state)
+    } else {
+        None
     };
-    match tight.and_then(|tight| pick_pair::<V>(token, state, tight)) {
+    match pair {
         Some(guess) => (guess, None),
         None => pick_cells::<V>(token, state),
     }
@@ -90,7 +95,7 @@ const LANES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (1, 0), (2, 1), (0, 
 /// Guesses between the two arrangements that a digit has left in a band or stack, by the minirow or minicolumn that one
 /// of them takes in one of the boxes; the rest of it follows. `None` if there is none in a band or stack that is tight.
 #[inline(always)]
-fn pick_pair<V: Vector>(token: V::Token, state: &State, tight: u16) -> Option<Guess> {
+fn pick_pair<V: Vector>(token: V::Token, state: &State) -> Option<Guess> {
     let [a, b, c] = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
         .map(|digits| Arrangements::of(token, digits.map(|digit| V::load(token, &state.places[digit]))));
     let bands = V::load(token, &BANDS);
@@ -102,42 +107,47 @@ fn pick_pair<V: Vector>(token: V::Token, state: &State, tight: u16) -> Option<Gu
     let pairs = pairs.select(column_pairs, bands).store();
     let total = total([a.ways[0], a.ways[1], b.ways[0], b.ways[1], c.ways[0], c.ways[1]]).store();
 
-    let open = LANES
-        .into_iter()
-        .filter(|&(band, stack)| pairs.lane(band, stack) != 0);
-    let (band, stack) = open.min_by_key(|&(band, stack)| total.lane(band, stack))?;
-    if total.lane(band, stack) > tight {
+    // No branch could be predicted here, so the least total and its place are one number, and lanes without a pair last.
+    let key = |(at, (band, stack)): (u16, (usize, usize))| {
+        let closed = u16::from(pairs.lane(band, stack) == 0);
+        closed << 15 | total.lane(band, stack) << 3 | at
+    };
+    let least = (0..).zip(LANES).map(key).fold(u16::MAX, u16::min);
+    if least >> 3 > TIGHT {
         return None;
     }
+    let &(band, stack) = LANES.get(usize::from(least & 7))?;
     let bit = pairs.lane(band, stack).trailing_zeros() as usize;
-    let lines = |digit, boxes: [(usize, usize); 3], lines: [u16; 3]| {
-        let places: &Cells = state.places.get(digit)?;
-        boxes.into_iter().find_map(|(band, stack)| {
-            let lane = places.lane(band, stack);
-            let held = lines.map(|line| lane & line);
-            let two = held.into_iter().filter(|&cells| cells != 0).count() == 2;
-            let cells = held.into_iter().find(|&cells| cells != 0)?;
-            two.then_some(Guess {
-                digit,
-                band,
-                stack,
-                cells,
-            })
-        })
-    };
     if band == stack {
-        lines(
-            bit / 4 * 3 + [2, 2, 1, 0][bit % 4],
-            [0, 1, 2].map(|stack| (band, stack)),
-            ROWS,
-        )
+        let digit = bit / 4 * 3 + [2, 2, 1, 0][bit % 4];
+        guess_line(state, digit, [(band, 0), (band, 1)], ROWS)
     } else {
-        lines(
-            bit % 4 * 3 + bit / 4,
-            [0, 1, 2].map(|band| (band, stack)),
-            COLUMNS,
-        )
+        let digit = bit % 4 * 3 + bit / 4;
+        guess_line(state, digit, [(0, stack), (1, stack)], COLUMNS)
     }
+}
+
+/// Guesses the first line of a digit in a box of a band or stack in which it has two arrangements. They differ in two
+/// boxes at least, so in one of the first two.
+fn guess_line(state: &State, digit: usize, boxes: [(usize, usize); 2], lines: [u16; 3]) -> Option<Guess> {
+    let places = state.places.get(digit)?;
+    let [one, other] = boxes;
+    let lane = places.lane(one.0, one.1);
+    let held = lines
+        .into_iter()
+        .map(|line| u8::from(lane & line != 0))
+        .sum::<u8>();
+    let (band, stack) = if held == 2 { one } else { other };
+    let lane = places.lane(band, stack);
+    let first = lane & lines[0];
+    let cells = if first == 0 { lane & lines[1] } else { first };
+    let splits = cells != 0 && cells != lane;
+    splits.then_some(Guess {
+        digit,
+        band,
+        stack,
+        cells,
+    })
 }
 
 /// What three digits have left, in the lanes of the bands and stacks.
@@ -210,42 +220,44 @@ fn pick_cells<V: Vector>(token: V::Token, state: &State) -> (Guess, Option<Guess
     let (pairs, triples) = (two.without(three), three.without(four));
     if pairs.is_zero() {
         let cells = if triples.is_zero() { two } else { triples };
-        return (guess_candidate(state, first(&cells.store())), None);
+        return (guess_lowest(state, first(&cells.store())), None);
     }
-    let mut pairs = pairs.store();
-    let (band, bit) = first(&pairs);
-    let candidates = state
-        .places
-        .iter()
-        .filter(|places| places.0[band] >> bit & 1 == 1);
-    for candidate in candidates {
-        for (word, places) in pairs.0.iter_mut().zip(candidate.0) {
-            *word &= !places;
-        }
-    }
-    let other = (pairs != Cells::default()).then(|| guess_candidate(state, last(&pairs)));
-    (guess_candidate(state, (band, bit)), other)
+    let pairs = pairs.store();
+    let cell = first(&pairs);
+    let [low, high] = ends(state, cell);
+    let [taken, spare] = [low, high].map(|digit| &state.places[digit]);
+    let apart = Cells([0, 1, 2, 3].map(|word| pairs.0[word] & !(taken.0[word] | spare.0[word])));
+    let other = (apart != Cells::default()).then(|| guess_lowest(state, last(&apart)));
+    (Guess::cell(low, cell), other)
 }
 
 /// The word and the bit of the first of some cells.
 fn first(cells: &Cells) -> (usize, usize) {
-    let word = cells.0.iter().position(|&word| word != 0).unwrap_or(0) % 3;
+    let [a, b, ..] = cells.0;
+    let word = usize::from(a == 0) + usize::from(a | b == 0);
     (word, cells.0[word].trailing_zeros() as usize % 64)
 }
 
 /// The word and the bit of the last of some cells.
 fn last(cells: &Cells) -> (usize, usize) {
-    let word = cells.0.iter().rposition(|&word| word != 0).unwrap_or(0) % 3;
+    let [_, b, c, _] = cells.0;
+    let word = 2 - usize::from(c == 0) - usize::from(b | c == 0);
     (word, (cells.0[word] | 1).ilog2() as usize)
 }
 
-/// Guesses the lowest candidate of a cell.
-fn guess_candidate(state: &State, (band, bit): (usize, usize)) -> Guess {
-    let holds = |digit: &usize| state.places[*digit].0[band] >> bit & 1 == 1;
-    Guess {
-        digit: (0..9).find(holds).unwrap_or(0),
-        band,
-        stack: bit / 16,
-        cells: 1 << (bit % 16),
-    }
+/// The lowest and the highest candidate of a cell.
+fn ends(state: &State, (band, bit): (usize, usize)) -> [usize; 2] {
+    // Without branches: none could be predicted.
+    let holds = |places: &Cells| (places.0[band] >> bit & 1) as u16;
+    let candidates = (0..)
+        .zip(&state.places)
+        .fold(0, |all, (digit, places)| all | holds(places) << digit);
+    [
+        candidates.trailing_zeros() as usize % 9,
+        (candidates | 1).ilog2() as usize % 9,
+    ]
+}
+
+fn guess_lowest(state: &State, cell: (usize, usize)) -> Guess {
+    Guess::cell(ends(state, cell)[0], cell)
 }

@@ -171,7 +171,7 @@ impl Kernel for Run<'_> {
                     };
                     let (guess, another) = match learned {
                         Some(guess) => (guess, None),
-                        None => branch::pick::<V>(token, state, conflicts, *steps == 1),
+                        None => branch::pick::<V>(token, state, conflicts),
                     };
                     guess.split(stack);
                     if let Some(another) = another {

@@ -58,6 +58,11 @@ fn no_case_takes_long() {
 fn copies_of_a_case_take_much_the_same() {
     let unique: Vec<Grid> = common::unique_cases().iter().map(|case| case.puzzle).collect();
     few_are_uneven("the cases", &unique, 1);
+    let unsolvable: Vec<Grid> = common::unsolvable_cases()
+        .iter()
+        .map(|case| case.puzzle)
+        .collect();
+    few_are_uneven("the unsolvable cases", &unsolvable, 1);
 }
 
 mod large {

@@ -9,6 +9,7 @@ mod conflicts;
 mod locked;
 mod propagate;
 mod state;
+mod triads;
 mod vector;
 
 use std::iter::FusedIterator;
@@ -147,6 +148,9 @@ impl Kernel for Run<'_> {
             ..
         } = self.search;
         for _ in 0..self.budget {
+            if triads::are_due(*steps) {
+                stack.iter_mut().for_each(triads::apply);
+            }
             let Some(state) = stack.last_mut() else {
                 return Step::Done;
             };

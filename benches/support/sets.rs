@@ -108,9 +108,11 @@ impl Set {
     }
 }
 
-/// What the engine is given at a time, and how many such are in it.
+/// What the engine is given at a time, how many such are in it, and for how many sweeps it works before it gets more: with
+/// less it would wait for puzzles, and seem slower than it is.
 const BATCH: usize = 256;
-const BATCHES: usize = 3;
+const BATCHES: usize = 16;
+const SWEEPS: u32 = 24;
 
 /// Solves all puzzles with an engine that is never short of them.
 fn solve_all(engine: &mut Engine, puzzles: &[String]) {
@@ -129,7 +131,7 @@ fn solve_all(engine: &mut Engine, puzzles: &[String]) {
             batch.push_lines(engine.isa(), lines).expect("they are puzzles");
             engine.submit(batch).expect("there is room for all batches");
         }
-        engine.run(64);
+        engine.run(SWEEPS);
         while let Some(batch) = engine.finished() {
             let unique = |index| batch.outcome(index) == Some(Outcome::Unique);
             let open = |index| batch.outcome(index) == Some(Outcome::Open);

@@ -24,29 +24,51 @@ pub(super) fn are_due(steps: u64) -> bool {
 pub(super) fn apply(state: &mut State) {
     for band in 0..3 {
         for stack in 0..3 {
-            for lines in [ROWS, COLUMNS] {
-                for line in lines {
-                    apply_to_line(state, band, stack, line);
-                }
-            }
+            apply_to_lines(state, band, stack, ROWS, rows_of);
+            apply_to_lines(state, band, stack, COLUMNS, columns_of);
         }
     }
 }
 
-fn apply_to_line(state: &mut State, band: usize, stack: usize, line: u16) {
-    let lanes: [u16; 9] = std::array::from_fn(|digit| state.places[digit].lane(band, stack));
-    let possible = lanes.iter().filter(|&lane| lane & line != 0).count();
-    let forced = lanes.iter().filter(|&lane| lane & !line == 0).count();
-    let lost = |lane: u16| match (possible, forced) {
-        (..3, _) | (_, 4..) => lane,
-        (3, _) if lane & line != 0 => lane & !line,
-        (_, 3) if lane & !line != 0 => lane & line,
-        _ => 0,
-    };
-    for (digit, lane) in lanes.into_iter().enumerate() {
-        let lost = lost(lane);
+/// The minirows of a box in which a digit is possible, a nibble each, from its places in the box.
+fn rows_of(lane: u16) -> u16 {
+    (lane | lane >> 1 | lane >> 2) & 0x111
+}
+
+/// The same for minicolumns.
+fn columns_of(lane: u16) -> u16 {
+    let columns = (lane | lane >> 4 | lane >> 8) & 0x007;
+    (columns | columns << 3 | columns << 6) & 0x111
+}
+
+/// Counts, for each minirow or each minicolumn of a box, the digits that are possible in it and those that are possible in
+/// no other, and does what follows.
+fn apply_to_lines(state: &mut State, band: usize, stack: usize, lines: [u16; 3], lines_of: fn(u16) -> u16) {
+    let (mut possible, mut forced) = (0, 0);
+    for places in &state.places {
+        let here = lines_of(places.lane(band, stack));
+        possible += here;
+        forced += if here & here.wrapping_sub(1) == 0 { here } else { 0 };
+    }
+    for (nibble, line) in [0, 4, 8].into_iter().zip(lines) {
+        let (possible, forced) = (possible >> nibble & 0xf, forced >> nibble & 0xf);
+        if possible <= 3 || forced >= 3 {
+            apply_to_line(state, band, stack, line, possible, forced);
+        }
+    }
+}
+
+fn apply_to_line(state: &mut State, band: usize, stack: usize, line: u16, possible: u16, forced: u16) {
+    for (digit, places) in state.places.iter_mut().enumerate() {
+        let lane = places.lane(band, stack);
+        let lost = match (possible, forced) {
+            (..3, _) | (_, 4..) => lane,
+            (3, _) if lane & line != 0 => lane & !line,
+            (_, 3) if lane & !line != 0 => lane & line,
+            _ => 0,
+        };
         if lost != 0 {
-            state.places[digit].0[band] &= !(u64::from(lost) << (16 * stack));
+            places.0[band] &= !(u64::from(lost) << (16 * stack));
             state.changed |= 1 << (digit / 3);
         }
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use sudoku_engine::Isa;
 use sudoku_engine::batch::{Batch, Engine, Outcome};
 
-use super::call::{Done, Duty};
+use super::call::{Done, Duty, Wakes};
 use super::work::{Puzzle, Work};
 use crate::options::Options;
 
@@ -85,12 +85,13 @@ impl Batches {
         self.submit(rest);
         self.engine.run(SWEEPS);
         let before = self.held;
+        let mut calls = Wakes::default();
         while let Some(batch) = self.engine.finished() {
             let Some(part) = self.parts.remove(&batch.key()) else {
                 continue;
             };
             self.held -= part.size;
-            part.settle(batch, rest);
+            part.settle(batch, rest, &mut calls);
         }
         // What two slices like this one take.
         self.goal = (2 * (before - self.held)).clamp(LEAST_PUZZLES, MOST_PUZZLES);
@@ -117,6 +118,7 @@ impl Batches {
 
     /// Gives the engine what waits for it. It leaves all of it open if it has nothing else and this is too little.
     fn submit(&mut self, rest: &mut Vec<Work>) {
+        let mut calls = Wakes::default();
         for (batch, part) in self.waiting.drain(..) {
             let key = batch.key();
             match self.engine.submit(batch) {
@@ -125,7 +127,7 @@ impl Batches {
                 }
                 Err(batch) => {
                     self.held -= part.size;
-                    part.settle(batch, rest);
+                    part.settle(batch, rest, &mut calls);
                 }
             }
         }
@@ -139,14 +141,14 @@ impl Batches {
 
 impl Part {
     /// Sends the outcomes to the stream. What the engine left open is for the single engine.
-    fn settle(self, batch: Batch, rest: &mut Vec<Work>) {
+    fn settle(self, batch: Batch, rest: &mut Vec<Work>, calls: &mut Wakes) {
         let open = |index| matches!(batch.outcome(index), None | Some(Outcome::Open));
         let puzzles = batch.puzzles().iter().enumerate();
         let open: Vec<Puzzle> = puzzles
             .filter(|&(index, _)| open(index))
             .map(|(index, &grid)| Puzzle { index, grid })
             .collect();
-        self.duty.send(Done::Batch(batch));
+        self.duty.send_with(Done::Batch(batch), calls);
         if open.is_empty() {
             return self.duty.fulfil();
         }

@@ -68,11 +68,9 @@ impl Call {
         self.stopped.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| now >= deadline)
     }
 
-    fn send(&self, part: PartId, done: Done) {
+    fn put(&self, part: PartId, done: Done) {
         let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         all.push((part, done));
-        drop(all);
-        self.waker.wake();
     }
 
     /// Moves what is done into `into`, which is empty. The task of `cx` is woken when there is more.
@@ -81,6 +79,19 @@ impl Call {
         self.waker.register(cx.waker());
         let mut all = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut *all, into);
+    }
+}
+
+/// Calls that there is something for. Dropping it wakes them: who is woken may take the thread's place on the core at once,
+/// so it is better done for all that is there than for one piece after the other.
+#[derive(Debug, Default)]
+pub(super) struct Wakes(Vec<Arc<Call>>);
+
+impl Drop for Wakes {
+    fn drop(&mut self) {
+        for call in &self.0 {
+            call.waker.wake();
+        }
     }
 }
 
@@ -112,7 +123,16 @@ impl Duty {
 
     /// Sends something that is not all.
     pub fn send(&self, done: Done) {
-        self.call.send(self.part, done);
+        self.call.put(self.part, done);
+        self.call.waker.wake();
+    }
+
+    /// The same, but the call learns of it only when `calls` is dropped.
+    pub fn send_with(&self, done: Done, calls: &mut Wakes) {
+        self.call.put(self.part, done);
+        if calls.0.last().is_none_or(|last| !Arc::ptr_eq(last, &self.call)) {
+            calls.0.push(Arc::clone(&self.call));
+        }
     }
 
     /// Nothing is left to do.

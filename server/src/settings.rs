@@ -56,7 +56,8 @@ pub struct Settings {
     /// `SolveMany` streams open at once, 1 or more; one more is refused as overloaded. Default 512.
     pub max_streams: usize,
     /// Messages of one `SolveMany` stream that are taken and not yet answered, 1 or more. With that many the server
-    /// stops reading the stream until an answer has left, and so it does with 8,192 puzzles in them. Default 512.
+    /// stops reading the stream until an answer has left, and so it does with 8,192 puzzles in them, of which one
+    /// with a solution limit n above 2 counts as n / 2. Default 512.
     pub messages_per_stream: usize,
     /// Such messages of all streams together, not counting one for each stream, which it may always have. Default
     /// 1,024.

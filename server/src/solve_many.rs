@@ -33,6 +33,7 @@ use crate::settings::Limits;
 const PUZZLES_PER_POLL: usize = 1_024;
 
 /// How many puzzles a stream may have in flight in more than one message. It is a multiple of what keeps the threads busy.
+/// One that may have more than two solutions counts for more, as its answer may.
 const MOST_PUZZLES: usize = 8_192;
 
 /// The answers of a stream, which also takes its messages in.
@@ -44,9 +45,9 @@ pub struct Answers {
     taken: u64,
     lane: Lane,
     window: Window,
-    /// The messages that are not answered yet, the oldest first, and the number of their puzzles.
+    /// The messages that are not answered yet, the oldest first, and the weight of all of them.
     pending: VecDeque<Pending>,
-    puzzles: usize,
+    weight: usize,
     /// Whether and why no more messages are taken.
     reading: Reading,
     deadline: Option<Deadline>,
@@ -80,6 +81,7 @@ struct Pending {
     puzzles: Range<u64>,
     /// The strings of the message that are no puzzles, with their indices, ascending.
     invalid: Vec<(usize, GridError)>,
+    weight: usize,
 }
 
 /// What came of an attempt to take a message.
@@ -108,7 +110,7 @@ impl Answers {
                 Arc::clone(&service.messages),
             ),
             pending: VecDeque::new(),
-            puzzles: 0,
+            weight: 0,
             reading: Reading::Open,
             deadline: deadline.map(Deadline::new),
             draining: Box::pin(service.draining.clone().cancelled_owned()),
@@ -143,7 +145,7 @@ impl Answers {
 
     /// Whether less than half of what may be in flight is.
     fn runs_low(&self) -> bool {
-        2 * self.pending.len() < self.window.size && 2 * self.puzzles < MOST_PUZZLES
+        2 * self.pending.len() < self.window.size && 2 * self.weight < MOST_PUZZLES
     }
 
     /// Stops reading once the deadline has passed or the server drains.
@@ -167,7 +169,7 @@ impl Answers {
             return Take::Nothing;
         }
         // The stream is polled again when its oldest answer is ready, and then there is room.
-        if self.puzzles >= MOST_PUZZLES || !self.window.has_room() {
+        if self.weight >= MOST_PUZZLES || !self.window.has_room() {
             return Take::Nothing;
         }
         match Pin::new(&mut self.requests).poll_next(cx) {
@@ -217,10 +219,12 @@ impl Answers {
             invalid.extend(grid_error(line).map(|error| (index, error)));
         }
         self.window.take();
-        self.puzzles += count;
+        let weight = weight(options, count);
+        self.weight += weight;
         self.pending.push_back(Pending {
             puzzles: first..self.lane.next_puzzle(),
             invalid,
+            weight,
         });
         Ok(count)
     }
@@ -233,7 +237,7 @@ impl Answers {
                     let response =
                         reply::results(self.lane.solved(&oldest.puzzles), &oldest.invalid, oldest.count());
                     self.lane.forget(oldest.puzzles.end);
-                    self.puzzles -= oldest.count();
+                    self.weight -= oldest.weight;
                     self.window.give_back(1);
                     self.pending.pop_front();
                     return Poll::Ready(Some(Ok(response)));
@@ -271,8 +275,16 @@ impl Answers {
     fn fail(&mut self, error: Error) {
         self.window.give_back(self.pending.len());
         self.pending.clear();
-        self.puzzles = 0;
+        self.weight = 0;
         self.reading = Reading::Failed(error.into());
+    }
+}
+
+/// What a message counts for in [`MOST_PUZZLES`].
+fn weight(options: Options, puzzles: usize) -> usize {
+    match options.solution_limit as usize {
+        limit @ 3.. if !options.omit_solutions => puzzles.saturating_mul(limit) / 2,
+        _ => puzzles,
     }
 }
 

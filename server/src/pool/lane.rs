@@ -122,6 +122,10 @@ impl Lane {
     fn part_for(&mut self, options: Options) -> &mut Batch {
         if self.open.as_ref().is_some_and(|(others, _)| *others != options) {
             self.close_part();
+            // It is still there if no line was a puzzle, and would go on under its own options.
+            if let Some((_, empty)) = self.open.take() {
+                self.pool.spare.give_back(empty);
+            }
         }
         let spare = &self.pool.spare;
         let new = || (options, spare.take(batch_options(options)));
@@ -441,6 +445,27 @@ mod tests {
             assert_eq!(solved.len(), 70);
             for solved in solved {
                 assert_eq!(found(solved, EMPTY).1, limit as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn options_of_a_message_without_puzzles_are_forgotten() {
+        let expected = (search::Outcome::Unique, 1);
+        for (good, limit) in [(0, 1), (PART_PUZZLES, 1), (0, 50)] {
+            let mut lane = lane(None);
+            let mut lines = vec![UNIQUE.as_bytes(); good];
+            lines.push(b"x");
+            let others = Options {
+                omit_solutions: true,
+                ..options(limit)
+            };
+            assert_eq!(lane.put(others, lines.into_iter()), Some(&b"x"[..]));
+            let puzzles = put(&mut lane, options(2), [UNIQUE; 3]);
+            lane.send();
+            assert_eq!(wait(&mut lane, &puzzles), Ok(()));
+            for solved in lane.solved(&puzzles) {
+                assert_eq!(found(solved, UNIQUE), expected, "after limit {limit}");
             }
         }
     }

@@ -88,10 +88,11 @@ fn wire_method(method: &MethodDescriptorProto, request: &str, response: &str) ->
             .codec_path("crate::wire::Codec")
             .client_streaming()
             .server_streaming(),
-        _ => builder
+        (false, false) => builder
             .input_type(message_type(method.input_type()))
             .output_type(message_type(method.output_type()))
             .codec_path("tonic_prost::ProstCodec"),
+        one_sided => panic!("{}, streaming {one_sided:?}, has no codec here", method.name()),
     }
     .build()
 }

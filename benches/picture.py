@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws puzzles a second against puzzles a message, from what the throughput benchmark measured.
 
-    cargo bench --bench throughput -- none --sweep --peer-ns 3166 --json target/throughput.json
+    cargo bench --bench throughput -- --sweep --peer-ns NANOSECONDS --json target/throughput.json
     benches/picture.py target/throughput.json docs/throughput.svg
 """
 

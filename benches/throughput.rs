@@ -37,12 +37,22 @@ Scenarios:
 
 The puzzles come from ../shared/puzzles, or where that is missing from the fixtures of the tests.";
 
+const SCENARIOS: [&str; 7] = [
+    "17_clue",
+    "64-streams",
+    "easy_kaggle",
+    "hardest_11plus",
+    "one-a-message",
+    "unary",
+    "four-streams",
+];
+
 /// Measures the server against an echo and the engine alone.
 #[derive(Debug, Parser)]
 #[command(after_help = AFTER_HELP)]
 struct Args {
     /// Measure these scenarios only
-    #[arg(value_name = "SCENARIO")]
+    #[arg(value_name = "SCENARIO", value_parser = SCENARIOS)]
     only: Vec<String>,
 
     /// Seconds for each measurement, after half as long to warm up
@@ -57,7 +67,7 @@ struct Args {
     #[arg(long, value_name = "NANOSECONDS")]
     peer_ns: Option<f64>,
 
-    /// Measure the rates with 1 to 2,048 puzzles a message too, for the picture
+    /// Measure the rates with 1 to 2,048 puzzles a message, for the picture, and only the scenarios that are named
     #[arg(long)]
     sweep: bool,
 
@@ -247,7 +257,7 @@ fn cases(args: &Args) -> Vec<Case> {
     ];
     let mut cases = Vec::new();
     for (name, traffic, runs) in scenarios {
-        if args.only.is_empty() || args.only.iter().any(|only| only == name) {
+        if args.only.is_empty() && !args.sweep || args.only.iter().any(|only| only == name) {
             cases.extend(runs.iter().map(|&on| Case::new(name, &traffic, on)));
         }
     }

@@ -327,12 +327,9 @@ proptest! {
             }),
             any_result(),
         ], 0..12),
-        split in any::<prop::sample::Index>(),
     ) {
-        let mut writers = [ResultWriter::default(), ResultWriter::with_capacity(results.len())];
-        let split = split.index(results.len() + 1);
-        for (index, result) in results.iter().enumerate() {
-            let writer = &mut writers[usize::from(index >= split)];
+        let mut writer = ResultWriter::with_capacity(results.len());
+        for result in &results {
             let plain = SolveResult { conflicts: Vec::new(), invalid: None, ..result.clone() } == *result;
             match Outcome::try_from(result.outcome) {
                 Ok(outcome) if plain && result.solutions.iter().all(|text| text.len() == 81) => {
@@ -342,8 +339,6 @@ proptest! {
                 _ => writer.push_any(result.clone()),
             }
         }
-        let [mut writer, second] = writers;
-        writer.append(&second);
         prop_assert_eq!(encoded(&writer), SolveManyResponse { results }.encode_to_vec());
     }
 

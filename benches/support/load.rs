@@ -27,7 +27,7 @@ use super::sets::{FRAME_HEAD, Frames};
 /// The most bytes handed to the connection at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// What a client of these messages has room for; the sizes are those of our SDK.
+/// What the load has room for: enough that it never holds the server up.
 const STREAM_WINDOW: u32 = 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 64 * 1024 * 1024;
 

@@ -24,17 +24,19 @@ const LEAST_PUZZLES: usize = 8_192;
 /// Puzzles with one solution each.
 #[derive(Debug, Clone)]
 pub struct Set {
-    pub name: String,
     pub puzzles: Vec<String>,
 }
 
 impl Set {
-    /// A set by the name of its file. Where there is none, the fixtures of the tests take its place, and name.
+    /// A set by the name of its file. Where there is none, the fixtures of the tests take its place, and it says so.
     pub fn read(name: &str) -> io::Result<Self> {
         let path = Path::new(SHARED).join(name).with_extension("txt");
-        let (name, text) = match fs::read_to_string(&path) {
-            Ok(text) => (name, text),
-            Err(_) => ("fixtures", fs::read_to_string(FIXTURES)?),
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(_) => {
+                eprintln!("{name} is not at hand: these are the figures of the tests' puzzles instead");
+                fs::read_to_string(FIXTURES)?
+            }
         };
         let puzzles: Vec<String> = text
             .lines()
@@ -46,7 +48,6 @@ impl Set {
         }
         let count = puzzles.len().max(LEAST_PUZZLES);
         Ok(Self {
-            name: name.to_owned(),
             puzzles: puzzles.into_iter().cycle().take(count).collect(),
         })
     }
@@ -69,7 +70,6 @@ impl Set {
         }
         Frames {
             length: bytes.len() / count,
-            puzzles_per_message,
             bytes: bytes.freeze(),
         }
     }
@@ -126,7 +126,7 @@ fn solve_all(engine: &mut Engine, puzzles: &[String]) {
                 spare.push_front(batch);
                 break;
             };
-            batch.clear(0);
+            batch.clear(0, Options::default());
             let lines = chunk.iter().map(String::as_bytes);
             batch.push_lines(engine.isa(), lines).expect("they are puzzles");
             engine.submit(batch).expect("there is room for all batches");
@@ -147,7 +147,6 @@ pub struct Frames {
     pub bytes: Bytes,
     /// The bytes of one, its head included.
     pub length: usize,
-    pub puzzles_per_message: usize,
 }
 
 /// The bytes before a message: whether it is compressed, and its length.

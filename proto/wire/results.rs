@@ -104,11 +104,6 @@ impl ResultWriter {
         }
         .encode_raw(&mut self.encoded);
     }
-
-    /// Adds the results of another message.
-    pub fn append(&mut self, other: &Self) {
-        self.encoded.extend_from_slice(&other.encoded);
-    }
 }
 
 /// Writes an integer as everywhere in a message.

@@ -36,7 +36,7 @@ fn write(solved: Solved<'_>, writer: &mut ResultWriter) {
             let solutions = answer.solutions.iter().map(line);
             writer.push(outcome(answer.outcome), answer.count, solutions);
         }
-        Solved::Alone(answer) => writer.push_any(result(answer.clone())),
+        Solved::Alone(answer) => writer.push_any(result(answer)),
     }
 }
 
@@ -64,7 +64,7 @@ fn write_unsolvable(puzzle: &Grid, writer: &mut ResultWriter) {
     }
     writer.push_any(v1::SolveResult {
         outcome: v1::Outcome::Unsolvable.into(),
-        conflicts: conflicts.into_iter().map(conflict).collect(),
+        conflicts: conflicts.iter().map(conflict).collect(),
         ..v1::SolveResult::default()
     });
 }
@@ -79,12 +79,12 @@ fn digits(grid: &Grid) -> [u8; 81] {
 }
 
 /// The result of a puzzle that was searched.
-pub(crate) fn result(answer: Answer) -> v1::SolveResult {
+pub(crate) fn result(answer: &Answer) -> v1::SolveResult {
     v1::SolveResult {
         outcome: outcome(answer.outcome).into(),
         solutions: answer.solutions.iter().map(solution).collect(),
         solution_count: answer.count,
-        conflicts: answer.conflicts.into_iter().map(conflict).collect(),
+        conflicts: answer.conflicts.iter().map(conflict).collect(),
         invalid: None,
     }
 }
@@ -120,7 +120,7 @@ fn solution(solution: &Solution) -> String {
     line(solution).into_iter().map(char::from).collect()
 }
 
-fn conflict(conflict: Conflict) -> v1::Conflict {
+fn conflict(conflict: &Conflict) -> v1::Conflict {
     let kind = match conflict.unit {
         Unit::Row(_) => v1::UnitKind::Row,
         Unit::Column(_) => v1::UnitKind::Column,
@@ -132,7 +132,7 @@ fn conflict(conflict: Conflict) -> v1::Conflict {
             kind: kind.into(),
             index: conflict.unit.index().into(),
         }),
-        cells: conflict.cells.into_iter().map(u32::from).collect(),
+        cells: conflict.cells.iter().copied().map(u32::from).collect(),
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
             }),
             cells: vec![8, 80],
         };
-        assert_eq!(result(answer).conflicts, [expected]);
+        assert_eq!(result(&answer).conflicts, [expected]);
     }
 
     #[test]

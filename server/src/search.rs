@@ -85,9 +85,10 @@ impl Attempt {
         }
     }
 
-    /// Drops what is left of the search and starts on another puzzle, in the same memory and with the same options.
-    pub fn restart(&mut self, puzzle: &Grid) {
+    /// Drops what is left of the search and starts on another puzzle, in the same memory.
+    pub fn restart(&mut self, puzzle: &Grid, options: Options) {
         self.puzzle = *puzzle;
+        self.options = options;
         self.search.restart(puzzle);
         self.spent = Spent::default();
         self.solutions.clear();
@@ -253,7 +254,7 @@ mod tests {
         let unique = Grid::from_line(UNIQUE).unwrap();
         let mut attempt = attempt(&Grid::EMPTY, options(1_000_000));
         assert_eq!(attempt.slice(), None);
-        attempt.restart(&unique);
+        attempt.restart(&unique, options(2));
         let answer = run(&mut attempt);
         assert_eq!((answer.outcome, answer.count), (Outcome::Unique, 1));
         assert_eq!(answer, run(&mut self::attempt(&unique, options(1_000_000))));

@@ -168,7 +168,7 @@ impl SudokuService for Service {
         let deadline = deadline(&request);
         let answer = self.solve_one(request.into_inner(), deadline).await?;
         Ok(Response::new(SolveResponse {
-            result: Some(reply::result(answer)),
+            result: Some(reply::result(&answer)),
         }))
     }
 

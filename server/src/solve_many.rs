@@ -273,10 +273,14 @@ impl Answers {
 
     /// Gives up on all messages that are not answered.
     fn fail(&mut self, error: Error) {
+        self.drop_pending();
+        self.reading = Reading::Failed(error.into());
+    }
+
+    fn drop_pending(&mut self) {
         self.window.give_back(self.pending.len());
         self.pending.clear();
         self.weight = 0;
-        self.reading = Reading::Failed(error.into());
     }
 }
 
@@ -322,9 +326,7 @@ impl Stream for Answers {
         let item = match catch_unwind(AssertUnwindSafe(|| self.advance(cx))) {
             Ok(item) => ready!(item),
             Err(panic) => {
-                let count = self.pending.len();
-                self.window.give_back(count);
-                self.pending.clear();
+                self.drop_pending();
                 self.reading = Reading::Ended;
                 Some(Err(panics::log("a stream", &*panic).into()))
             }
@@ -403,5 +405,29 @@ impl Drop for Window {
     fn drop(&mut self) {
         self.give_back(self.taken);
         self.settle();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_message_weighs_as_much_as_its_answer_may() {
+        let weight = |solution_limit, omit_solutions| {
+            let options = Options {
+                solution_limit,
+                time_limit: Duration::from_secs(1),
+                omit_solutions,
+            };
+            weight(options, 1_000)
+        };
+        for limit in [1, 2] {
+            assert_eq!(weight(limit, false), 1_000);
+        }
+        assert_eq!(weight(10, false), 5_000);
+        assert_eq!(weight(10, true), 1_000);
     }
 }

@@ -93,7 +93,7 @@ impl Stream {
 
 /// Fills a message with puzzles. The first line that is no puzzle is an error.
 fn read(message: &mut Batch, key: u64, isa: Isa, lines: &[&str]) -> Result<(), GridError> {
-    message.clear(key);
+    message.clear(key, message.options());
     let bad = message
         .push_lines(isa, lines.iter().map(|line| line.as_bytes()))
         .err();

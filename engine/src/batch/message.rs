@@ -49,8 +49,8 @@ impl Default for Options {
 /// What became of a puzzle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// Not finished: the puzzle exceeded its budget, or its batch was cancelled or too small to be worth a sweep. It is
-    /// for [`crate::Search`] to solve, from the start.
+    /// Not finished: the puzzle exceeded its budget or the engine's room for its guesses, or its batch was cancelled or too
+    /// small to be worth a sweep. It is for [`crate::Search`] to solve, from the start.
     Open,
     /// There is no solution. Whether clues contradict each other, [`crate::conflicts`] tells.
     Unsolvable,
@@ -97,8 +97,8 @@ impl Answer {
 }
 
 impl Batch {
-    /// A batch of puzzles; `key` is the caller's, for telling batches apart. All memory that its results need is
-    /// allocated here.
+    /// A batch of puzzles; `key` is the caller's, for telling batches apart. All memory that their results need is
+    /// allocated here, and that for more puzzles, added later, when it is submitted.
     pub fn new(key: u64, puzzles: Vec<Grid>, options: Options) -> Self {
         let mut batch = Self {
             key,
@@ -114,10 +114,11 @@ impl Batch {
         batch
     }
 
-    /// Takes all puzzles out, for others under the same options. The memory stays, so that nothing is allocated unless
-    /// they are more than ever before.
-    pub fn clear(&mut self, key: u64) {
+    /// Takes all puzzles out, for others. The memory stays, so that nothing is allocated unless they are more, or ask for
+    /// more solutions, than ever before.
+    pub fn clear(&mut self, key: u64, options: Options) {
         self.key = key;
+        self.options = options;
         self.puzzles.clear();
         self.answers.clear();
     }
@@ -205,9 +206,9 @@ impl Batch {
         found.into_iter().flatten().take(count.into())
     }
 
-    /// The indices of the puzzles that are left to the single engine, ascending.
+    /// The indices of the puzzles that have no outcome, ascending: they are left to the single engine.
     pub fn open(&self) -> impl Iterator<Item = usize> {
-        (0..self.puzzles.len()).filter(|&index| self.outcome(index) == Some(Outcome::Open))
+        (0..self.puzzles.len()).filter(|&index| matches!(self.outcome(index), Some(Outcome::Open) | None))
     }
 
     /// The indices of the next puzzles for the engine, at most `count`.
@@ -220,11 +221,6 @@ impl Batch {
     /// The puzzles taken last, from index `start`.
     pub(super) fn taken(&self, start: usize) -> &[Grid] {
         &self.puzzles[start..self.taken]
-    }
-
-    /// How many puzzles the engine has not taken.
-    pub(super) fn waiting(&self) -> usize {
-        self.puzzles.len() - self.taken
     }
 
     pub(super) fn is_untouched(&self) -> bool {
@@ -306,8 +302,11 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Kernel for ReadLines<'_, I> {
 impl Outcome {
     /// How many solutions it speaks of.
     fn solutions(self) -> u8 {
-        const SOLUTIONS: [u8; 5] = [0, 0, 1, 1, 2];
-        SOLUTIONS[self as usize]
+        match self {
+            Self::Open | Self::Unsolvable => 0,
+            Self::Solved | Self::Unique => 1,
+            Self::Multiple => 2,
+        }
     }
 }
 

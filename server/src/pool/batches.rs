@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use sudoku_engine::Isa;
-use sudoku_engine::batch::{Batch, Engine, Outcome};
+use sudoku_engine::batch::{Batch, Engine};
 
 use super::call::{Done, Duty, Wakes};
 use super::work::{Puzzle, Work};
@@ -30,8 +30,7 @@ pub(super) struct Batches {
     isa: Isa,
     /// What is in the engine, by the key of its batch.
     parts: HashMap<u64, Part>,
-    waiting: Vec<(Batch, Part)>,
-    /// The size of all that is in the engine or waits.
+    /// The size of all that is in the engine.
     held: usize,
     /// The size of what it should have.
     goal: usize,
@@ -57,7 +56,6 @@ impl Batches {
             engine: Engine::new(isa, MOST_PUZZLES / LEAST_SIZE),
             isa,
             parts: HashMap::new(),
-            waiting: Vec::new(),
             held: 0,
             goal: LEAST_PUZZLES,
         }
@@ -72,17 +70,26 @@ impl Batches {
         self.held == 0
     }
 
-    /// Takes a part of a stream in.
-    pub fn take(&mut self, duty: Duty, options: Options, batch: Batch) {
-        let size = size(&batch);
-        self.held += size;
-        self.waiting.push((batch, Part { duty, options, size }));
+    /// Takes a part of a stream in. Pushes it to the single engine if there are too many.
+    pub fn take(&mut self, duty: Duty, options: Options, batch: Batch, rest: &mut Vec<Work>) {
+        let part = Part {
+            duty,
+            options,
+            size: size(&batch),
+        };
+        let key = batch.key();
+        match self.engine.submit(batch) {
+            Ok(()) => {
+                self.held += part.size;
+                self.parts.insert(key, part);
+            }
+            Err(batch) => part.settle(batch, rest, &mut Wakes::default()),
+        }
     }
 
     /// Works for a slice. Pushes what is left to the single engine.
     pub fn advance(&mut self, rest: &mut Vec<Work>) {
         self.give_up();
-        self.submit(rest);
         self.engine.run(SWEEPS);
         let before = self.held;
         let mut calls = Wakes::default();
@@ -101,36 +108,14 @@ impl Batches {
     fn give_up(&mut self) {
         let now = Instant::now();
         let (engine, held) = (&mut self.engine, &mut self.held);
-        let mut is_wanted = |part: &Part| {
-            let wanted = !part.duty.call().is_over(now);
-            *held -= if wanted { 0 } else { part.size };
-            wanted
-        };
-        self.waiting.retain(|(_, part)| is_wanted(part));
         self.parts.retain(|&key, part| {
-            let wanted = is_wanted(part);
+            let wanted = !part.duty.call().is_over(now);
             if !wanted {
                 engine.cancel(key);
+                *held -= part.size;
             }
             wanted
         });
-    }
-
-    /// Gives the engine what waits for it. It leaves all of it open if it has nothing else and this is too little.
-    fn submit(&mut self, rest: &mut Vec<Work>) {
-        let mut calls = Wakes::default();
-        for (batch, part) in self.waiting.drain(..) {
-            let key = batch.key();
-            match self.engine.submit(batch) {
-                Ok(()) => {
-                    self.parts.insert(key, part);
-                }
-                Err(batch) => {
-                    self.held -= part.size;
-                    part.settle(batch, rest, &mut calls);
-                }
-            }
-        }
     }
 
     /// Drops all that it holds, and starts with a new engine: the old one may be in any state after a panic.
@@ -142,12 +127,11 @@ impl Batches {
 impl Part {
     /// Sends the outcomes to the stream. What the engine left open is for the single engine.
     fn settle(self, batch: Batch, rest: &mut Vec<Work>, calls: &mut Wakes) {
-        let open = |index| matches!(batch.outcome(index), None | Some(Outcome::Open));
-        let puzzles = batch.puzzles().iter().enumerate();
-        let open: Vec<Puzzle> = puzzles
-            .filter(|&(index, _)| open(index))
-            .map(|(index, &grid)| Puzzle { index, grid })
-            .collect();
+        let puzzle = |index| Puzzle {
+            index,
+            grid: batch.puzzles()[index],
+        };
+        let open: Vec<Puzzle> = batch.open().map(puzzle).collect();
         self.duty.send_with(Done::Batch(batch), calls);
         if open.is_empty() {
             return self.duty.fulfil();

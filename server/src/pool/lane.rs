@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Context;
 use std::time::Duration;
 
-use sudoku_engine::batch::{self, Batch, Limit, Outcome};
+use sudoku_engine::batch::{self, Batch, Limit};
 
 use super::Pool;
 use super::call::{Call, Done, Duty, PartId};
@@ -48,6 +48,8 @@ pub(crate) struct Lane {
 struct Part {
     puzzles: Range<u64>,
     progress: Progress,
+    /// Whether what is not answered never will be.
+    lost: bool,
 }
 
 #[derive(Debug)]
@@ -58,7 +60,6 @@ enum Progress {
     Batched(Batch, Vec<(usize, Option<Answer>)>),
     /// It is searched puzzle by puzzle.
     OneByOne(Vec<Option<Answer>>),
-    Lost,
 }
 
 /// What was found out about a puzzle.
@@ -150,15 +151,23 @@ impl Lane {
         self.unsent = puzzles.end;
         let duty = Duty::new(Arc::clone(&self.call), self.first_part + self.parts.len() as u64);
         let progress = match options.solution_limit {
-            1 | 2 => Progress::Waiting,
+            1 | 2 => {
+                self.outbox.push(Work::Batch { duty, options, batch });
+                Progress::Waiting
+            }
             // The batch engine stops at the second solution.
-            _ => Progress::OneByOne(vec![None; batch.puzzles().len()]),
+            _ => {
+                self.outbox.extend(units(duty, options, &batch));
+                let answers = vec![None; batch.puzzles().len()];
+                self.pool.spare.give_back(batch);
+                Progress::OneByOne(answers)
+            }
         };
-        match progress {
-            Progress::OneByOne(_) => self.outbox.extend(units(duty, options, &batch)),
-            _ => self.outbox.push(Work::Batch { duty, options, batch }),
-        }
-        self.parts.push_back(Part { puzzles, progress });
+        self.parts.push_back(Part {
+            puzzles,
+            progress,
+            lost: false,
+        });
     }
 
     /// Takes in what the threads have done. The task of `cx` is woken when there is more.
@@ -169,7 +178,7 @@ impl Lane {
             // A message is given up as soon as a part of it is lost, and others of its parts may follow.
             let index = id.checked_sub(self.first_part).map(|index| index as usize);
             if let Some(part) = index.and_then(|index| self.parts.get_mut(index)) {
-                part.progress.take(done);
+                part.take(done);
             }
         }
         self.inbox = inbox;
@@ -179,7 +188,7 @@ impl Lane {
     pub fn is_solved(&self, puzzles: &Range<u64>) -> Result<bool, Lost> {
         let mut all = puzzles.end <= self.unsent;
         for (part, indices) in self.parts_of(puzzles) {
-            all &= part.progress.has(indices)?;
+            all &= part.has(indices)?;
         }
         Ok(all)
     }
@@ -262,48 +271,58 @@ fn budget(time_limit: Duration) -> u32 {
     u32::try_from(steps).map_or(most, |steps| steps.min(most))
 }
 
-impl Progress {
+impl Part {
     fn take(&mut self, done: Done) {
-        match (&mut *self, done) {
-            (_, Done::Lost) => *self = Self::Lost,
-            (Self::Waiting, Done::Batch(batch)) => {
-                let open = |&index: &usize| matches!(batch.outcome(index), None | Some(Outcome::Open));
-                let open = (0..batch.puzzles().len()).filter(open);
-                let left = open.map(|index| (index, None)).collect();
-                *self = Self::Batched(batch, left);
+        match (&mut self.progress, done) {
+            (_, Done::Lost) => self.lost = true,
+            (Progress::Waiting, Done::Batch(batch)) => {
+                let left = batch.open().map(|index| (index, None)).collect();
+                self.progress = Progress::Batched(batch, left);
             }
-            (Self::Batched(_, left), Done::Answers(answers)) => {
+            (Progress::Batched(_, left), Done::Answers(answers)) => {
                 for (index, answer) in answers {
                     if let Ok(place) = left.binary_search_by_key(&index, |&(index, _)| index) {
                         left[place].1 = Some(answer);
                     }
                 }
             }
-            (Self::OneByOne(all), Done::Answers(answers)) => {
+            (Progress::OneByOne(all), Done::Answers(answers)) => {
                 for (index, answer) in answers {
                     all[index] = Some(answer);
                 }
             }
-            // A part that is lost stays so, and else nothing comes twice.
+            // Nothing comes twice.
             _ => {}
         }
     }
 
     /// Whether these puzzles are answered.
     fn has(&self, indices: Range<usize>) -> Result<bool, Lost> {
+        match self.progress.has(indices) {
+            false if self.lost => Err(Lost),
+            has => Ok(has),
+        }
+    }
+}
+
+impl Progress {
+    fn has(&self, indices: Range<usize>) -> bool {
         match self {
-            Self::Waiting => Ok(false),
-            Self::Batched(_, left) => Ok(left
-                .iter()
-                .all(|(index, answer)| answer.is_some() || !indices.contains(index))),
-            Self::OneByOne(answers) => Ok(answers[indices].iter().all(Option::is_some)),
-            Self::Lost => Err(Lost),
+            Self::Waiting => false,
+            Self::Batched(_, left) => {
+                let first = left.partition_point(|&(index, _)| index < indices.start);
+                left[first..]
+                    .iter()
+                    .take_while(|(index, _)| *index < indices.end)
+                    .all(|(_, answer)| answer.is_some())
+            }
+            Self::OneByOne(answers) => answers[indices].iter().all(Option::is_some),
         }
     }
 
     fn get(&self, index: usize) -> Option<Solved<'_>> {
         match self {
-            Self::Waiting | Self::Lost => None,
+            Self::Waiting => None,
             Self::Batched(batch, left) => match left.binary_search_by_key(&index, |&(index, _)| index) {
                 Ok(place) => left[place].1.as_ref().map(Solved::Alone),
                 Err(_) => Some(Solved::InBatch(batch, index)),
@@ -320,7 +339,8 @@ mod tests {
     use std::thread;
     use std::time::Instant;
 
-    use sudoku_engine::{Grid, Isa, Solution, conflicts};
+    use sudoku_engine::batch::Outcome;
+    use sudoku_engine::{Grid, Isa, Solution};
 
     use super::*;
     use crate::search;
@@ -530,23 +550,51 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_the_batch_engine_left_open_is_waited_for() {
-        let mut progress = Progress::Waiting;
-        let open = Batch::new(0, vec![Grid::EMPTY; 3], batch::Options::default());
-        progress.take(Done::Batch(open));
-        assert_eq!(progress.has(0..1), Ok(false));
-        let answer = Answer {
+    fn part(progress: Progress) -> Part {
+        Part {
+            puzzles: 0..3,
+            progress,
+            lost: false,
+        }
+    }
+
+    fn undecided() -> Answer {
+        Answer {
             outcome: search::Outcome::Undecided,
             solutions: Vec::new(),
             count: 0,
-            conflicts: conflicts(&Grid::EMPTY),
-        };
-        progress.take(Done::Answers(vec![(1, answer)]));
-        assert_eq!(progress.has(1..2), Ok(true));
-        assert_eq!(progress.has(1..3), Ok(false));
-        assert!(matches!(progress.get(1), Some(Solved::Alone(_))));
-        progress.take(Done::Lost);
-        assert_eq!(progress.has(1..2), Err(Lost));
+            conflicts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_the_batch_engine_left_open_is_waited_for() {
+        let mut part = part(Progress::Waiting);
+        let open = Batch::new(0, vec![Grid::EMPTY; 3], batch::Options::default());
+        part.take(Done::Batch(open));
+        assert_eq!(part.has(0..1), Ok(false));
+        part.take(Done::Answers(vec![(1, undecided())]));
+        assert_eq!(part.has(1..2), Ok(true));
+        assert_eq!(part.has(1..3), Ok(false));
+        assert!(matches!(part.progress.get(1), Some(Solved::Alone(_))));
+    }
+
+    /// Messages share a part, and one of them may be answered before another is lost.
+    #[test]
+    fn what_is_answered_stays_so_when_the_rest_is_lost() {
+        for mut part in [Progress::Waiting, Progress::OneByOne(vec![None; 3])].map(part) {
+            if matches!(part.progress, Progress::Waiting) {
+                let open = Batch::new(0, vec![Grid::EMPTY; 3], batch::Options::default());
+                part.take(Done::Batch(open));
+            }
+            part.take(Done::Answers(vec![(0, undecided())]));
+            part.take(Done::Lost);
+            assert_eq!(part.has(0..1), Ok(true));
+            assert_eq!(part.has(0..2), Err(Lost));
+            assert_eq!(part.has(2..3), Err(Lost));
+        }
+        let mut part = part(Progress::Waiting);
+        part.take(Done::Lost);
+        assert_eq!(part.has(0..1), Err(Lost));
     }
 }

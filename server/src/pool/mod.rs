@@ -6,7 +6,7 @@
 //!
 //! [`schedule`] decides who is next. A [`lane`] makes parts of the puzzles of messages that are ready together, and a
 //! [`call`] takes back what is done. Each thread has a batch engine for many puzzles at once, [`batches`]; [`work`] is what
-//! it does besides, puzzle by puzzle.
+//! it does besides, puzzle by puzzle. What was answered is kept as [`spare`] memory.
 
 mod batches;
 mod call;

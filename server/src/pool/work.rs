@@ -87,12 +87,15 @@ impl Task for Work {
 #[derive(Debug)]
 pub(super) struct Solver {
     batches: Batches,
+    /// For puzzles at first sight, one after the other.
+    attempt: Option<Attempt>,
 }
 
 impl Solver {
     pub fn new(isa: Isa) -> Self {
         Self {
             batches: Batches::new(isa),
+            attempt: None,
         }
     }
 }
@@ -110,12 +113,12 @@ impl Worker for Solver {
 
     fn turn(&mut self, task: Work, rest: &mut Vec<Work>) {
         match task {
-            Work::Batch { duty, options, batch } => self.batches.take(duty, options, batch),
+            Work::Batch { duty, options, batch } => self.batches.take(duty, options, batch, rest),
             Work::Unit {
                 duty,
                 options,
                 puzzles,
-            } => unit(duty, options, puzzles, rest),
+            } => unit(&mut self.attempt, duty, options, puzzles, rest),
             Work::Hard {
                 duty,
                 options,
@@ -138,19 +141,28 @@ impl Worker for Solver {
 }
 
 /// Searches puzzles, each for its first slices, until the turn is over.
-fn unit(duty: Duty, options: Options, mut puzzles: Vec<Puzzle>, rest: &mut Vec<Work>) {
+fn unit(
+    attempt: &mut Option<Attempt>,
+    duty: Duty,
+    options: Options,
+    mut puzzles: Vec<Puzzle>,
+    rest: &mut Vec<Work>,
+) {
     let begin = Instant::now();
-    let mut attempt = Attempt::new(&puzzles[0].grid, options, duty.call().isa());
+    let attempt = attempt.get_or_insert_with(|| Attempt::new(&Grid::EMPTY, options, duty.call().isa()));
     let mut answers = Vec::with_capacity(puzzles.len());
     let mut seen = 0;
     for &puzzle in &puzzles {
-        if seen > 0 {
-            attempt.restart(&puzzle.grid);
-        }
+        attempt.restart(&puzzle.grid, options);
         seen += 1;
-        match first_slices(&mut attempt, duty.call()) {
+        match first_slices(attempt, duty.call()) {
             Ok(answer) => answers.push((puzzle.index, answer)),
-            Err(Unsolved::Over) => return,
+            Err(Unsolved::Over) => {
+                if !answers.is_empty() {
+                    duty.send(Done::Answers(answers)); // They may still leave.
+                }
+                return;
+            }
             Err(Unsolved::Hard) => rest.push(Work::Hard {
                 duty: duty.share(),
                 options,

@@ -107,19 +107,22 @@ fn batch(c: &mut Criterion) {
     group.finish();
 }
 
-/// A sweep of a busy engine, with its share of refilling lanes and writing solutions down. Where the puzzles run out, which
-/// is once in thousands of sweeps, the next message is handed over.
+/// Four sweeps of a busy engine, refilling the lanes, and writing solutions down. Where the puzzles run out, which
+/// is once in some hundred rounds, the same are handed over once more.
 fn sweep(c: &mut Criterion) {
     let mut group = c.benchmark_group("sweep");
     group.throughput(Throughput::Elements(256));
     for isa in Isa::available() {
         let mut engine = Engine::new(isa, 1);
         let puzzles = puzzles().repeat(10);
+        let mut idle = Some(Batch::new(0, puzzles.clone(), Options::default()));
         group.bench_function(isa.name(), |bencher| {
             bencher.iter(|| {
-                if engine.run(1) == 0 {
-                    engine.finished();
-                    let batch = Batch::new(0, puzzles.clone(), Options::default());
+                if engine.run(4) == 0 {
+                    let batch = idle
+                        .take()
+                        .or_else(|| engine.finished())
+                        .expect("it is idle or finished");
                     engine.submit(batch).expect("the engine is empty");
                 }
             });

@@ -72,8 +72,8 @@ impl<V: Vector> Choices<V> {
     }
 }
 
-/// Chooses for each lane of `lanes`, in which propagation has come to its end. Returns the lanes that have no choice:
-/// none, unless a lane is solved.
+/// Chooses for each lane of `lanes`, in which propagation has come to its end. Since such a lane is not solved, some digit
+/// has several placements left in it, and there is a choice.
 ///
 /// The rule is that of tdoku (T. Dillon): in the band or stack that is closest to done, a digit with as few placements
 /// left as possible. In a band, a digit occupies one minirow in each box, and these are in three different rows: six
@@ -89,13 +89,13 @@ pub(super) struct Branch<'a, S: Simd> {
 type Several<V> = [V; 3];
 
 impl<S: Simd> Kernel for Branch<'_, S> {
-    type Output = S::Vector;
+    type Output = ();
 
     #[inline(always)]
-    fn run(self) -> S::Vector {
+    fn run(self) {
         self.choices.clear();
         if self.lanes.is_zero() {
-            return self.lanes;
+            return;
         }
         let zero = self.simd.zero();
         let mut several = [[[zero; 3]; 9]; 6];
@@ -112,15 +112,12 @@ impl<S: Simd> Kernel for Branch<'_, S> {
             }
             closest[band] = fewer;
         }
-        let mut without = self.lanes;
         for band in 0..6 {
             let lanes = closest[band] & self.lanes;
             if !lanes.is_zero() {
-                without = without.and_not(lanes);
                 choose(zero, self.work, band, lanes, &several[band], self.choices);
             }
         }
-        without
     }
 }
 

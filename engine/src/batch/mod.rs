@@ -24,7 +24,8 @@
 //! ```
 //!
 //! What is not for it, it leaves open, for [`crate::Search`] to solve from the start: puzzles that exceed the budget of
-//! their batch, and batches that come alone and are too small to be worth it ([`Engine::starting_with`]). [`Batch::open`] names them.
+//! their batch or the engine's room for guesses, and batches that come alone and are too small to be worth it
+//! ([`Engine::starting_with`]). [`Batch::open`] names them.
 //!
 //! `docs/engine.md` tells how it works; in short, a round is this, for all lanes at once:
 //!
@@ -69,8 +70,8 @@ use crate::isa::{Isa, Set};
 
 /// Solves puzzles in batches, a slice of work at a time.
 ///
-/// All its memory, a bit over half a megabyte, is allocated when it is made. It knows no threads and no time: whoever runs
-/// it looks at deadlines between two calls of [`Engine::run`]. It is as fast as it can be with 256 puzzles at hand or
+/// All its memory, about two thirds of a megabyte, is allocated when it is made. It knows no threads and no time: whoever
+/// runs it looks at deadlines between two calls of [`Engine::run`]. It is as fast as it can be with 256 puzzles at hand or
 /// more, no matter in how many batches they come.
 pub struct Engine {
     isa: Isa,

@@ -5,7 +5,7 @@ use super::core::{Core, SLOTS, Slot};
 use super::exchange::{Exchange, PAGES, Plan};
 use super::input::Decode;
 use super::lanes::{LANES, Lanes};
-use super::message::{Batch, Outcome};
+use super::message::Outcome;
 use super::moves::Matching;
 use crate::arch::Simd;
 
@@ -24,11 +24,10 @@ impl<S: Simd> Core<S> {
         if plan.is_nothing() {
             return;
         }
-        let lanes = self.simd.load(&forking.0);
         self.simd.run(Branch {
             simd: self.simd,
             work: &self.work,
-            lanes,
+            lanes: self.simd.load(&forking.0),
             choices: &mut self.choices,
         });
         self.simd.run(Exchange {
@@ -73,23 +72,21 @@ impl<S: Simd> Core<S> {
             return Lanes::NONE;
         }
         let mut waiting = self.stalled;
-        let room = self.room_for_forks();
-        if !room.is_empty() {
+        if !(self.intake.goes_deep() && self.has_input()) {
             let matched = self.simd.run(Matching {
                 from: waiting,
-                into: room,
+                into: !self.active,
             });
             plan.moves = matched.moves;
             plan.moving = matched.moving;
             waiting = matched.left;
             self.note_moves(plan);
-        }
-        // A few lanes can be left although there are free ones: they will be matched next time.
-        let left = (room & !self.active).count();
-        let unplaced = waiting.count().saturating_sub(left);
-        self.intake.note_unplaced(unplaced);
-        if 2 * unplaced < waiting.count() {
-            return self.stalled & !waiting;
+            // A few lanes can be left although there are free ones: they will be matched next time.
+            let unplaced = waiting.count().saturating_sub((!self.active).count());
+            self.intake.note_unplaced(unplaced);
+            if 2 * unplaced < waiting.count() {
+                return self.stalled & !waiting;
+            }
         }
         for (stored, store) in self.stored.iter_mut().zip(&mut plan.store) {
             *store = waiting & !*stored;
@@ -97,28 +94,6 @@ impl<S: Simd> Core<S> {
             waiting &= !*store;
         }
         self.stalled
-    }
-
-    /// The lanes for second children: all that are free, but where going wide does not help only those that no new puzzle
-    /// can use.
-    #[inline(always)]
-    fn room_for_forks(&self) -> Lanes {
-        let free = !self.active;
-        if !self.intake.goes_deep() {
-            return free;
-        }
-        let free = free & !self.new_lanes;
-        let mut left = free.count();
-        for &index in &self.queue {
-            let waiting = self.batches[usize::from(index)]
-                .as_ref()
-                .map_or(0, Batch::waiting);
-            left = left.saturating_sub(u32::try_from(waiting).unwrap_or(u32::MAX));
-            if left == 0 {
-                break;
-            }
-        }
-        free.lowest(left)
     }
 
     /// Takes note of which puzzles the moves of a plan bring where.
@@ -183,17 +158,20 @@ impl<S: Simd> Core<S> {
                 self.queue.push_back(index);
             }
         }
-        let (lanes, count) = wanting.list();
+        // Those that are free first, as those in use may be so for long.
+        let count = wanting.count() - room as u32;
+        let free = wanting & !self.active;
+        let chosen = free.lowest(count) | (wanting & self.active).lowest(count.saturating_sub(free.count()));
+        let (lanes, count) = chosen.list();
         let mut lanes = &lanes[..count];
         for &(index, start) in &taken[..runs] {
             lanes = self.seat(index, start, lanes);
         }
-        let decoded = wanting.lowest((count - lanes.len()) as u32);
-        self.new_lanes |= decoded;
+        self.new_lanes |= chosen;
         self.simd.run(Decode {
             simd: self.simd,
             rows: &self.rows,
-            lanes: decoded,
+            lanes: chosen,
             page: &mut self.new,
         });
     }

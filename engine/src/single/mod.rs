@@ -46,7 +46,7 @@ pub enum Step {
 /// assert_eq!(search.run(100), Step::Done);
 /// # Ok::<(), sudoku_engine::GridError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Search {
     isa: Isa,
     puzzle: Grid,
@@ -62,6 +62,19 @@ pub struct Search {
 /// some box one row, or one column, or both, and had more before. That stays so further down, so it can happen twice
 /// for each digit and box.
 const DEPTH: usize = 2 * 9 * 9 + 1;
+
+impl Clone for Search {
+    /// The copy has room for all of its stack too, so that it allocates nothing either when it goes on.
+    fn clone(&self) -> Self {
+        let mut stack = Vec::with_capacity(DEPTH);
+        stack.extend_from_slice(&self.stack);
+        Self {
+            stack,
+            conflicts: self.conflicts.clone(),
+            ..*self
+        }
+    }
+}
 
 impl Search {
     /// Starts a search on the best instruction set of this processor.

@@ -1,24 +1,38 @@
-//! What is typed on the command line, and what it means.
+//! The settings of the program: each is defined here, once.
+//!
+//! The flag's name gives the environment variable and the key in a file, which [`crate::config`] makes of it. A help text
+//! is also the setting's line in `docs/operating.md`.
 
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
-use sudoku_engine::Isa;
-use sudoku_server::{Limits, Settings};
+use clap::builder::BoolishValueParser;
+use humantime::parse_duration;
+use sudoku_engine::{Isa, IsaError};
+use sudoku_server::{Address, Limits, Settings};
 
 const AFTER_HELP: &str = "\
+Every setting is also an environment variable, SUDOKU_ with the flag's name in capitals, and a key of the TOML file that \
+--config names, the flag's name without the dashes. A flag counts more than the variable, that more than the file, and \
+the file more than the default.
+
 Examples:
   sudoku-server
   sudoku-server --listen 127.0.0.1:0
       pick a free port, and print it
+  sudoku-server --listen 127.0.0.1:50051,unix:/run/sudoku/grpc.sock
+      listen in two places
   sudoku-server --listen 0.0.0.0:50051 --insecure
       take calls from other machines, unencrypted
+  sudoku-server --max-solves 64 --print-config > sudoku.toml; sudoku-server --config sudoku.toml
   SUDOKU_LISTEN=[::1]:50051 RUST_LOG=debug sudoku-server
 
-The first line on standard output is the address that the server listens on, as in 127.0.0.1:50051. \
-The log goes to standard error; RUST_LOG says how much of it: error, warn, info (the default), debug or trace.
+The first lines on standard output are the addresses that the server listens on, one a line in the order given, as in \
+127.0.0.1:50051. The log goes to standard error; RUST_LOG says how much of it: error, warn, info (the default), debug or \
+trace.
 
 On SIGTERM or Ctrl-C the server drains: it refuses new calls, finishes those that run, and ends, at the latest after \
 the drain deadline. A second signal ends it at once.
@@ -29,127 +43,153 @@ Exit status: 0 drained, 1 calls were cut off, 2 wrong usage, or the server could
 #[derive(Debug, Parser)]
 #[command(name = "sudoku-server", version, after_help = AFTER_HELP)]
 pub struct Args {
-    /// The address and port to listen on. Port 0 picks a free one
+    /// A TOML file with settings
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    pub config: Option<PathBuf>,
+
+    /// Print the settings in force as TOML that --config takes, and end
+    #[arg(long, help_heading = "Configuration")]
+    pub print_config: bool,
+
+    /// Where to listen: an address and port, or a Unix socket as unix:/path; several are separated by commas. Port 0 picks
+    /// a free one
     #[arg(
         long,
-        env = "SUDOKU_LISTEN",
-        value_name = "ADDRESS:PORT",
-        default_value = "127.0.0.1:50051"
+        value_name = "ADDRESS",
+        value_delimiter = ',',
+        default_value = "127.0.0.1:50051",
+        help_heading = "Listening"
     )]
-    pub listen: SocketAddr,
+    pub listen: Vec<Address>,
+
+    /// The permissions of Unix sockets, in octal; who may write may connect
+    #[arg(long, value_name = "MODE", default_value = "600", value_parser = mode, help_heading = "Listening")]
+    pub socket_mode: u32,
 
     /// Listen on an address that other machines can reach, although nothing is encrypted
-    #[arg(long, env = "SUDOKU_INSECURE")]
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "false",
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+        action = clap::ArgAction::Set,
+        help_heading = "Listening"
+    )]
     pub insecure: bool,
 
-    /// Threads that solve SolveMany messages [default: one for each core]
-    #[arg(long, env = "SUDOKU_THREADS", value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    /// Threads that solve SolveMany messages; auto is one for each core
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = threads, help_heading = "Solving")]
+    threads: NonZeroUsize,
 
-    /// The instructions to solve with: portable, avx2, avx2-no-pext or avx512 [default: the best that the processor has]
-    #[arg(long, env = "SUDOKU_SIMD", value_name = "NAME", value_parser = Isa::named)]
-    simd: Option<Isa>,
+    /// The instructions to solve with: portable, avx2, avx2-no-pext or avx512; auto is the best that the processor has
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = simd, help_heading = "Solving")]
+    simd: Isa,
+
+    /// The time limit of a puzzle whose request names none
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration, help_heading = "Solving")]
+    default_time_limit: Duration,
+
+    /// The highest time limit of a request
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration, help_heading = "Solving")]
+    max_time_limit: Duration,
+
+    /// The highest solution limit of a request; in SolveMany the limit times the puzzles of a message
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Limits::default().max_solution_limit,
+        help_heading = "Solving"
+    )]
+    max_solution_limit: u32,
+
+    /// The most puzzles in a SolveMany message
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Limits::default().max_puzzles_per_message,
+        help_heading = "Limits of messages"
+    )]
+    max_puzzles_per_message: u32,
+
+    /// The most bytes in a SolveMany message, unpacked
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Limits::default().max_message_bytes,
+        help_heading = "Limits of messages"
+    )]
+    max_message_bytes: u32,
+
+    /// The most bytes in a Solve message, unpacked
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Limits::default().max_solve_bytes,
+        help_heading = "Limits of messages"
+    )]
+    max_solve_bytes: u32,
 
     /// Solve calls solved at once; further ones are refused as overloaded
-    #[arg(long, env = "SUDOKU_MAX_SOLVES", value_name = "N", default_value_t = Settings::default().max_solves)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Settings::default().max_solves,
+        help_heading = "Limits of calls"
+    )]
     max_solves: usize,
 
     /// SolveMany streams open at once; further ones are refused as overloaded
-    #[arg(long, env = "SUDOKU_MAX_STREAMS", value_name = "N", default_value_t = Settings::default().max_streams)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Settings::default().max_streams,
+        help_heading = "Limits of calls"
+    )]
     max_streams: usize,
 
     /// Messages of a stream that are taken before the oldest of them is answered
     #[arg(
         long,
-        env = "SUDOKU_MESSAGES_PER_STREAM",
         value_name = "N",
-        default_value_t = Settings::default().messages_per_stream
+        default_value_t = Settings::default().messages_per_stream,
+        help_heading = "Limits of calls"
     )]
     messages_per_stream: usize,
 
     /// The same for all streams together, not counting one message for each
     #[arg(
         long,
-        env = "SUDOKU_SHARED_MESSAGES",
         value_name = "N",
-        default_value_t = Settings::default().shared_messages
+        default_value_t = Settings::default().shared_messages,
+        help_heading = "Limits of calls"
     )]
     shared_messages: usize,
 
-    /// Connections open at once; further ones wait
-    #[arg(long, env = "SUDOKU_MAX_CONNECTIONS", value_name = "N", default_value_t = Settings::default().max_connections)]
-    max_connections: usize,
-
-    /// How long the message of a Solve call may take to arrive, as in 30s or 500ms
+    /// How long the message of a unary call may take to arrive, as in 30s or 500ms
     #[arg(
         long,
-        env = "SUDOKU_REQUEST_DEADLINE",
         value_name = "TIME",
         default_value = "30s",
-        value_parser = humantime::parse_duration
+        value_parser = parse_duration,
+        help_heading = "Limits of calls"
     )]
     request_deadline: Duration,
 
+    /// Connections open at once; further ones wait
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Settings::default().max_connections,
+        help_heading = "Limits of connections"
+    )]
+    max_connections: usize,
+
     /// How long to wait for running calls on SIGTERM, as in 25s or 500ms
-    #[arg(
-        long,
-        env = "SUDOKU_DRAIN_DEADLINE",
-        value_name = "TIME",
-        default_value = "25s",
-        value_parser = humantime::parse_duration
-    )]
+    #[arg(long, value_name = "TIME", default_value = "25s", value_parser = parse_duration, help_heading = "Shutting down")]
     drain_deadline: Duration,
-
-    /// The most puzzles in a SolveMany message
-    #[arg(
-        long,
-        env = "SUDOKU_MAX_PUZZLES_PER_MESSAGE",
-        value_name = "N",
-        default_value_t = Limits::default().max_puzzles_per_message
-    )]
-    max_puzzles_per_message: u32,
-
-    /// The most bytes in a SolveMany message
-    #[arg(
-        long,
-        env = "SUDOKU_MAX_MESSAGE_BYTES",
-        value_name = "N",
-        default_value_t = Limits::default().max_message_bytes
-    )]
-    max_message_bytes: u32,
-
-    /// The most bytes in a Solve message
-    #[arg(long, env = "SUDOKU_MAX_SOLVE_BYTES", value_name = "N", default_value_t = Limits::default().max_solve_bytes)]
-    max_solve_bytes: u32,
-
-    /// The highest solution limit of a request
-    #[arg(
-        long,
-        env = "SUDOKU_MAX_SOLUTION_LIMIT",
-        value_name = "N",
-        default_value_t = Limits::default().max_solution_limit
-    )]
-    max_solution_limit: u32,
-
-    /// The time limit of a puzzle whose request names none
-    #[arg(
-        long,
-        env = "SUDOKU_DEFAULT_TIME_LIMIT",
-        value_name = "TIME",
-        default_value = "1s",
-        value_parser = humantime::parse_duration
-    )]
-    default_time_limit: Duration,
-
-    /// The highest time limit of a request
-    #[arg(
-        long,
-        env = "SUDOKU_MAX_TIME_LIMIT",
-        value_name = "TIME",
-        default_value = "60s",
-        value_parser = humantime::parse_duration
-    )]
-    max_time_limit: Duration,
 }
 
 impl Args {
@@ -164,8 +204,8 @@ impl Args {
                 default_time_limit: self.default_time_limit,
                 max_time_limit: self.max_time_limit,
             },
-            threads: self.threads.unwrap_or(Settings::default().threads),
-            isa: self.simd.unwrap_or(Settings::default().isa),
+            threads: self.threads,
+            isa: self.simd,
             max_solves: self.max_solves,
             max_streams: self.max_streams,
             messages_per_stream: self.messages_per_stream,
@@ -177,6 +217,30 @@ impl Args {
     }
 }
 
+/// What lets the program itself choose.
+const AUTO: &str = "auto";
+
+fn threads(text: &str) -> Result<NonZeroUsize, std::num::ParseIntError> {
+    match text {
+        AUTO => Ok(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        number => number.parse(),
+    }
+}
+
+fn simd(text: &str) -> Result<Isa, IsaError> {
+    match text {
+        AUTO => Ok(Isa::detect()),
+        name => Isa::named(name),
+    }
+}
+
+fn mode(text: &str) -> Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode <= 0o777 => Ok(mode),
+        _ => Err("not permissions in octal, 000 to 777".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,5 +249,13 @@ mod tests {
     fn nothing_typed_means_the_defaults() {
         let args = Args::parse_from(["sudoku-server"]);
         assert_eq!(args.settings(), Settings::default());
+    }
+
+    #[test]
+    fn permissions_are_octal() {
+        assert_eq!(mode("660"), Ok(0o660));
+        for wrong in ["", "8", "1000", "-1", "rw-"] {
+            mode(wrong).unwrap_err();
+        }
     }
 }

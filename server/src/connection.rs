@@ -4,15 +4,18 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tonic::service::Routes;
+
+use crate::listener::{Accepted, Listener, Transport};
+use crate::preface::{self, Preface};
 
 /// What a client may send of a stream before the server asks for more: some 3,000 puzzles, as many as keep the engines
 /// full until the next have come. With a quarter of it a puzzle took a fifth more of the server's time.
@@ -33,8 +36,8 @@ const MAX_HEADER_BYTES: u32 = 16 * 1024;
 const PING_INTERVAL: Duration = Duration::from_secs(60);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What every HTTP/2 client sends first, and how long it has to do so.
-const PREFACE_BYTES: usize = 24;
+/// How long a client has to begin. Without this one that connects and sends nothing would hold its place for ever: HTTP/2's
+/// own pings begin only after its first bytes.
 const PREFACE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long accepting rests after an error. The usual one is that no file descriptor is free, which does not pass at
@@ -69,15 +72,24 @@ impl Connections {
     }
 
     /// Accepts connections for as long as it is polled, and serves each in its own task.
-    pub async fn accept(&self, listener: TcpListener) -> Infallible {
+    pub async fn accept(&self, listeners: Vec<Listener>) -> Infallible {
+        let accepting = listeners.iter().map(|listener| self.accept_from(listener));
+        // The first to end would be one of these that never do.
+        match join_all(accepting).await.pop() {
+            Some(never) => match never {},
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn accept_from(&self, listener: &Listener) -> Infallible {
         loop {
             let Ok(room) = Arc::clone(&self.room).acquire_owned().await else {
                 unreachable!("nobody closes the semaphore")
             };
             match listener.accept().await {
-                Ok((stream, peer)) => {
-                    tracing::debug!(%peer, "connection accepted");
-                    self.tasks.spawn(self.connection(stream, room));
+                Ok(accepted) => {
+                    tracing::debug!(peer = accepted.peer, "connection accepted");
+                    self.tasks.spawn(self.connection(accepted, room));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -111,7 +123,7 @@ impl Connections {
     /// Serves a connection to its end.
     fn connection(
         &self,
-        stream: TcpStream,
+        accepted: Accepted,
         room: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + Send + 'static {
         let service = TowerToHyperService::new(self.routes.clone());
@@ -119,11 +131,15 @@ impl Connections {
         async move {
             let _room = room;
             cut.run_until_cancelled(async {
-                match closing.run_until_cancelled(preface_came(&stream)).await {
-                    Some(true) => {}
-                    Some(false) => return tracing::debug!("the client sent no HTTP/2 preface in time"),
-                    None => return,
-                }
+                let Some(opened) = closing.run_until_cancelled(open(accepted)).await else {
+                    return;
+                };
+                let stream = match opened {
+                    Ok(stream) => stream,
+                    Err(reason) => {
+                        return tracing::debug!(reason, "a connection was closed before its first call");
+                    }
+                };
                 // One that comes during a drain is served until its end.
                 let finish = match draining.is_cancelled() {
                     true => closing,
@@ -136,11 +152,22 @@ impl Connections {
     }
 }
 
-/// Serves a connection until it ends, or until its last call has ended after `finish`.
-async fn serve(stream: TcpStream, service: TowerToHyperService<Routes>, finish: CancellationToken) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "cannot set TCP_NODELAY");
+/// Waits for the client's first bytes. Fails with the reason why there is nothing to serve.
+async fn open(accepted: Accepted) -> Result<impl Transport, &'static str> {
+    match timeout(PREFACE_TIMEOUT, preface::read(accepted.stream)).await {
+        Ok(Ok((Preface::Http2, stream))) => Ok(stream),
+        Ok(Ok((Preface::Other, _))) => Err("no HTTP/2"),
+        Ok(Err(_)) => Err("broken"),
+        Err(_) => Err("silent"),
     }
+}
+
+/// Serves a connection until it ends, or until its last call has ended after `finish`.
+async fn serve(
+    stream: impl Transport + 'static,
+    service: TowerToHyperService<Routes>,
+    finish: CancellationToken,
+) {
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .adaptive_window(false)
@@ -166,21 +193,4 @@ async fn serve(stream: TcpStream, service: TowerToHyperService<Routes>, finish: 
     if let Err(error) = end {
         tracing::debug!(%error, "the connection broke");
     }
-}
-
-/// Whether the client's first bytes come in time. Without this a client that connects and sends nothing would hold its
-/// place for ever: HTTP/2's own pings begin only after them.
-async fn preface_came(stream: &TcpStream) -> bool {
-    let arrival = async {
-        let mut bytes = [0; PREFACE_BYTES];
-        loop {
-            match stream.peek(&mut bytes).await {
-                Ok(PREFACE_BYTES) => return true,
-                Ok(0) | Err(_) => return false,
-                // Some are there, so `peek` returns at once from now on.
-                Ok(_) => sleep(Duration::from_millis(10)).await,
-            }
-        }
-    };
-    timeout(PREFACE_TIMEOUT, arrival).await.unwrap_or(false)
 }

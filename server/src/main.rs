@@ -3,22 +3,22 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod config;
 mod signals;
 
+use std::env;
 use std::io::{self, IsTerminal, Write};
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::Parser;
-use sudoku_server::{Drained, Service, serve};
-use tokio::net::TcpListener;
+use sudoku_server::{Address, Drained, Front, Listener, Service, serve};
 use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
 use args::Args;
+use config::Config;
 use signals::Signals;
 
 // Messages are allocated on one thread and freed on another, which costs this one little.
@@ -29,10 +29,8 @@ const CUT_OFF: u8 = 1;
 const CANNOT_START: u8 = 2;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    match run(&args) {
-        Ok(Drained::Finished) => ExitCode::SUCCESS,
-        Ok(Drained::CutOff) => ExitCode::from(CUT_OFF),
+    match start() {
+        Ok(status) => status,
         Err(error) => {
             eprintln!("sudoku-server: {error:#}");
             ExitCode::from(CANNOT_START)
@@ -40,33 +38,47 @@ fn main() -> ExitCode {
     }
 }
 
+fn start() -> anyhow::Result<ExitCode> {
+    let config = match Config::load(env::args_os()) {
+        Ok(config) => config,
+        Err(error) => match error.downcast::<clap::Error>() {
+            Ok(usage) => usage.exit(),
+            Err(error) => return Err(error),
+        },
+    };
+    if let Err(error) = config.args.settings().check() {
+        bail!(config.blame(&error));
+    }
+    refuse_open_doors(&config.args)?;
+    if config.args.print_config {
+        print!("{}", config.to_toml());
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(match run(&config.args)? {
+        Drained::Finished => ExitCode::SUCCESS,
+        Drained::CutOff => ExitCode::from(CUT_OFF),
+    })
+}
+
+/// Calls that nobody else should read do not go over a network by accident.
+fn refuse_open_doors(args: &Args) -> anyhow::Result<()> {
+    match args.listen.iter().find(|address| address.is_remote()) {
+        Some(address) if !args.insecure => bail!(
+            "{address} can be reached from other machines, and calls are not encrypted; say --insecure if that is meant"
+        ),
+        _ => Ok(()),
+    }
+}
+
 #[tokio::main]
 async fn run(args: &Args) -> anyhow::Result<Drained> {
-    if !args.listen.ip().is_loopback() && !args.insecure {
-        bail!(
-            "{} can be reached from other machines, and calls are not encrypted; say --insecure if that is meant",
-            args.listen
-        );
-    }
-    let log_filter = EnvFilter::builder()
-        .with_default_directive(LevelFilter::INFO.into())
-        .from_env()
-        .context("RUST_LOG is no log filter")?;
-    tracing_subscriber::fmt()
-        .with_env_filter(log_filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
-
+    log_to_standard_error()?;
     let mut signals = Signals::new().context("cannot listen for signals")?;
     let service = Service::new(args.settings())?;
-    let listener = TcpListener::bind(args.listen)
-        .await
-        .with_context(|| format!("cannot listen on {}", args.listen))?;
-    announce(listener.local_addr()?);
+    let front = Front::new(listen(args).await?);
 
     let shutdown = CancellationToken::new();
-    let mut serving = pin!(serve(listener, service, shutdown.cancelled()));
+    let mut serving = pin!(serve(front, service, shutdown.cancelled()));
     tokio::select! {
         drained = serving.as_mut() => return Ok(drained),
         () = signals.next() => shutdown.cancel(),
@@ -80,9 +92,37 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
     }
 }
 
-/// Prints the address, for whoever started the server and waits for it. Nobody has to: a closed output is no error.
-fn announce(address: SocketAddr) {
+fn log_to_standard_error() -> anyhow::Result<()> {
+    let filter = EnvFilter::builder()
+        .with_default_directive(LevelFilter::INFO.into())
+        .from_env()
+        .context("RUST_LOG is no log filter")?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+    Ok(())
+}
+
+/// Listens on all addresses, or on none.
+async fn listen(args: &Args) -> anyhow::Result<Vec<Listener>> {
+    let mut listeners = Vec::new();
+    for address in &args.listen {
+        let listener = Listener::bind(address, args.socket_mode).await;
+        listeners.push(listener.with_context(|| format!("cannot listen on {address}"))?);
+    }
+    let addresses: Result<Vec<_>, _> = listeners.iter().map(Listener::address).collect();
+    announce(&addresses?);
+    Ok(listeners)
+}
+
+/// Prints the addresses, for whoever started the server and waits for it. Nobody has to: a closed output is no error.
+fn announce(addresses: &[Address]) {
     let mut output = io::stdout().lock();
-    let _ = writeln!(output, "{address}").and_then(|()| output.flush());
-    tracing::info!(%address, "listening");
+    for address in addresses {
+        let _ = writeln!(output, "{address}");
+        tracing::info!(%address, "listening");
+    }
+    let _ = output.flush();
 }

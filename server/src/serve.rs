@@ -4,11 +4,11 @@ use std::future::Future;
 use std::time::Duration;
 
 use sudoku_proto::v1::FILE_DESCRIPTOR_SET;
-use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tonic::service::Routes;
 
 use crate::connection::Connections;
+use crate::front::Front;
 use crate::health::Health;
 use crate::service::Service;
 
@@ -24,7 +24,7 @@ pub enum Drained {
     CutOff,
 }
 
-/// Serves `service` on `listener` until `shutdown` is ready, and then drains.
+/// Serves `service` to those who come to `front`, which may be a single [`TcpListener`](tokio::net::TcpListener), until `shutdown` is ready, and then drains.
 ///
 /// Besides the service itself, clients find the standard health service, for the names "" and
 /// `sudoku.v1.SudokuService`, and server reflection, v1 and v1alpha.
@@ -35,10 +35,11 @@ pub enum Drained {
 /// [`Settings::drain_deadline`](crate::Settings::drain_deadline) has passed, the connections are closed.
 ///
 /// Dropping the future ends everything at once.
-pub async fn serve(listener: TcpListener, service: Service, shutdown: impl Future<Output = ()>) -> Drained {
+pub async fn serve(front: impl Into<Front>, service: Service, shutdown: impl Future<Output = ()>) -> Drained {
+    let Front { listeners } = front.into();
     let health = Health::serving().await;
     let connections = Connections::new(routes(&service, &health), service.settings.max_connections);
-    let mut accepting = Box::pin(connections.accept(listener));
+    let mut accepting = Box::pin(connections.accept(listeners));
     tokio::select! {
         never = accepting.as_mut() => match never {},
         () = shutdown => {}
@@ -53,7 +54,7 @@ pub async fn serve(listener: TcpListener, service: Service, shutdown: impl Futur
             never = accepting.as_mut() => match never {},
             () = service.drained() => {}
         }
-        // Closes the listener: from now on nobody is left to tell a client why it is refused.
+        // Closes the listeners: from now on nobody is left to tell a client why it is refused.
         drop(accepting);
         health.end().await;
         if timeout(FAREWELL, connections.close()).await.is_err() {

@@ -1,8 +1,11 @@
 //! The program: what it prints, how it ends on signals, and its exit status.
 #![cfg(unix)]
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -315,4 +318,117 @@ fn help_and_version() {
     let version = command().arg("--version").output().unwrap();
     let text = String::from_utf8(version.stdout).unwrap();
     assert_eq!(text.trim(), concat!("sudoku-server ", env!("CARGO_PKG_VERSION")));
+}
+
+#[tokio::test]
+async fn settings_come_from_a_file_below_environment_and_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sudoku.toml");
+    fs::write(
+        &path,
+        "listen = '127.0.0.1:0'\nmax-puzzles-per-message = 5\nmax-message-bytes = 1000\nmax-solution-limit = 9\n",
+    )
+    .unwrap();
+    let mut command = command();
+    command
+        .env("SUDOKU_CONFIG", &path)
+        .env("SUDOKU_MAX_MESSAGE_BYTES", "2000")
+        .env("SUDOKU_MAX_SOLUTION_LIMIT", "8")
+        .args(["--max-solution-limit", "7"]);
+    let server = Server::spawn(&mut command);
+    let info = server
+        .client()
+        .await
+        .get_server_info(sudoku_proto::v1::GetServerInfoRequest {})
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(info.max_puzzles_per_message, 5);
+    assert_eq!(info.max_message_bytes, 2_000);
+    assert_eq!(info.max_solution_limit, 7);
+}
+
+#[test]
+fn a_wrong_file_is_refused_before_a_port_is_bound() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sudoku.toml");
+    for (line, named) in [
+        ("max-solves = 'many'", "max-solves"),
+        ("guess = 1", "guess"),
+        ("max-solution-limit = 1", "max-solution-limit"),
+        ("listen = '0.0.0.0:1'", "--insecure"),
+    ] {
+        fs::write(&path, line).unwrap();
+        // The port is taken, and nobody is told: the settings were looked at before.
+        let address = format!("--listen={}", taken.local_addr().unwrap());
+        let mut command = command();
+        command.arg("--config").arg(&path);
+        if !line.starts_with("listen") {
+            command.arg(address);
+        }
+        let text = refused(&mut command);
+        assert!(text.contains(named), "{text}");
+        assert!(!text.contains("in use"), "{text}");
+        if named != "--insecure" {
+            assert!(text.contains(path.to_str().unwrap()), "{text}");
+        }
+    }
+    let text = refused(command().args(["--config", "/nowhere/sudoku.toml"]));
+    assert!(text.contains("/nowhere/sudoku.toml"), "{text}");
+}
+
+#[test]
+fn the_printed_settings_are_a_file_with_the_same_settings() {
+    let print = |arguments: &[&str]| {
+        let output = command().args(arguments).arg("--print-config").output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = print(&["--max-solves=3", "--listen=127.0.0.1:1,unix:/run/s"]);
+    assert!(text.contains("max-solves = 3\n"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sudoku.toml");
+    fs::write(&path, &text).unwrap();
+    assert_eq!(print(&["--config", path.to_str().unwrap()]), text);
+}
+
+#[tokio::test]
+async fn listens_in_several_places_and_takes_its_socket_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grpc.sock");
+    // One that a server left behind: bound, and closed without being removed.
+    drop(UnixListener::bind(&path).unwrap());
+    let listen = format!("127.0.0.1:0,[::1]:0,unix:{}", path.display());
+    let mut server = Server::spawn(command().args(["--listen", &listen, "--socket-mode=640"]));
+    let mut announced = || {
+        let mut line = String::new();
+        server.output.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    };
+    let second = announced();
+    assert!(second.starts_with("[::1]:"), "{second}");
+    assert_eq!(announced(), format!("unix:{}", path.display()));
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    for uri in [
+        format!("http://{}", server.address),
+        format!("http://{second}"),
+        format!("unix:{}", path.display()),
+    ] {
+        let channel = Endpoint::from_shared(uri).unwrap().connect().await.unwrap();
+        let mut client = SudokuServiceClient::new(channel);
+        let result = client.solve(solve(PUZZLE)).await.unwrap().into_inner().result;
+        assert_eq!(result.unwrap().outcome(), Outcome::Unique);
+    }
+
+    let text = refused(command().args(["--listen", &format!("unix:{}", path.display())]));
+    assert!(text.contains("in use"), "another server listens there: {text}");
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(0));
+    assert!(!path.exists());
+
+    fs::write(&path, "precious").unwrap();
+    let text = refused(command().args(["--listen", &format!("unix:{}", path.display())]));
+    assert!(text.contains("no socket"), "{text}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
 }

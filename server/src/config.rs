@@ -1,0 +1,336 @@
+//! Where the value of a setting comes from: flag over environment over file over default.
+//!
+//! [`Args`] defines the settings as flags. A file's values take the place of the flags' defaults, so clap does the rest: it
+//! reads them with the same parsers, and says what is wrong with one in the same words.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
+use sudoku_server::SettingsError;
+use toml::{Table, Value};
+
+use crate::args::Args;
+
+/// What is no setting, although it is a flag.
+const NO_SETTINGS: [&str; 2] = ["config", "print-config"];
+
+/// The settings in force, and where each came from.
+#[derive(Debug)]
+pub struct Config {
+    pub args: Args,
+    command: Command,
+    matches: ArgMatches,
+    file: File,
+}
+
+/// The settings of a file, by key; each as it would be typed. Nothing if there is no file.
+#[derive(Debug, Default)]
+struct File {
+    path: PathBuf,
+    values: BTreeMap<String, Vec<String>>,
+}
+
+impl Config {
+    /// Reads the command line, the environment, and the file that one of them names.
+    ///
+    /// # Errors
+    ///
+    /// A [`clap::Error`] about the command line or the environment, also to give help; or what is wrong with the file.
+    pub fn load(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Self> {
+        let arguments: Vec<_> = arguments.into_iter().collect();
+        let command = command();
+        let matches = command.clone().try_get_matches_from(&arguments)?;
+        let file = match matches.get_one::<PathBuf>("config") {
+            Some(path) => File::read(path, &command).with_context(|| path.display().to_string())?,
+            None => File::default(),
+        };
+        let layered = file
+            .values
+            .iter()
+            .fold(command.clone(), |command, (key, values)| {
+                command.mut_arg(id(key), |arg| arg.default_values(values.clone()))
+            });
+        let matches = layered.try_get_matches_from(&arguments)?;
+        Ok(Self {
+            args: Args::from_arg_matches(&matches)?,
+            command,
+            matches,
+            file,
+        })
+    }
+
+    /// The settings in force, as a file that [`Config::load`] reads to the same effect.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        for arg in settings(&self.command) {
+            let key = key(arg);
+            let values = self.matches.get_raw(arg.get_id().as_str());
+            let values: Vec<_> = values
+                .into_iter()
+                .flatten()
+                .map(|value| toml_value(&value.to_string_lossy()))
+                .collect();
+            let line = match values.as_slice() {
+                [] => writeln!(text, "# {key} is not set"),
+                [value] => writeln!(text, "{key} = {value}"),
+                several => writeln!(text, "{key} = {}", Value::from(several.to_vec())),
+            };
+            line.expect("a string takes all");
+        }
+        text
+    }
+
+    /// Says of a setting outside its range where it was set.
+    pub fn blame(&self, error: &SettingsError) -> String {
+        format!("{}: {error}", self.origin(&error.setting.replace('_', "-")))
+    }
+
+    /// Where the setting of this key was set.
+    pub fn origin(&self, key: &str) -> String {
+        match self.matches.value_source(&id(key)) {
+            Some(ValueSource::EnvVariable) => variable(key),
+            Some(ValueSource::DefaultValue) if self.file.values.contains_key(key) => {
+                format!("{}: {key}", self.file.path.display())
+            }
+            _ => format!("--{key}"),
+        }
+    }
+}
+
+impl File {
+    fn read(path: &Path, command: &Command) -> anyhow::Result<Self> {
+        let text = fs::read_to_string(path).context("cannot read the file")?;
+        let table: Table = text.parse().context("not TOML")?;
+        let mut values = BTreeMap::new();
+        for (key, value) in table {
+            let texts = texts(&value).with_context(|| key.clone())?;
+            if !settings(command).any(|arg| self::key(arg) == key) {
+                bail!("{key}: there is no such setting");
+            }
+            check(&key, &texts, command).with_context(|| key.clone())?;
+            values.insert(key, texts);
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            values,
+        })
+    }
+}
+
+/// The flags, each with its variable.
+fn command() -> Command {
+    Args::command().mut_args(|arg| match arg.get_long() {
+        Some(long) if long != "print-config" => {
+            let variable = variable(long);
+            arg.env(variable)
+        }
+        _ => arg,
+    })
+}
+
+/// The flags that are settings.
+fn settings(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(|arg| {
+        arg.get_long()
+            .is_some_and(|long| !NO_SETTINGS.contains(&long) && long != "help" && long != "version")
+    })
+}
+
+fn key(setting: &Arg) -> &str {
+    setting.get_long().expect("every setting is a flag")
+}
+
+/// What clap calls the setting of a key.
+fn id(key: &str) -> String {
+    key.replace('-', "_")
+}
+
+fn variable(key: &str) -> String {
+    format!("SUDOKU_{}", key.replace('-', "_").to_uppercase())
+}
+
+/// What a value of a file would be on the command line.
+fn texts(value: &Value) -> anyhow::Result<Vec<String>> {
+    match value {
+        Value::String(text) => Ok(vec![text.clone()]),
+        Value::Integer(number) => Ok(vec![number.to_string()]),
+        Value::Float(number) => Ok(vec![number.to_string()]),
+        Value::Boolean(truth) => Ok(vec![truth.to_string()]),
+        Value::Array(values) if !values.is_empty() && !values.iter().any(Value::is_array) => {
+            let texts: Result<Vec<_>, _> = values.iter().map(texts).collect();
+            Ok(texts?.concat())
+        }
+        _ => bail!("a setting is a string, a number, true or false, or a list of these"),
+    }
+}
+
+/// Reads a value of a file by itself, so that what is wrong with it is not said of the command line.
+fn check(key: &str, texts: &[String], command: &Command) -> anyhow::Result<()> {
+    let typed = texts.iter().map(|text| format!("--{key}={text}"));
+    let arguments = ["sudoku-server".to_owned()].into_iter().chain(typed);
+    let Err(error) = command.clone().try_get_matches_from(arguments) else {
+        return Ok(());
+    };
+    match error.source() {
+        Some(reason) => bail!("{reason}: {texts:?}"),
+        None => bail!("{}", error.to_string().lines().next().unwrap_or_default()),
+    }
+}
+
+/// A value as TOML: a number or a truth where it reads as one and would be typed so.
+fn toml_value(text: &str) -> Value {
+    match (text.parse::<i64>(), text.parse::<bool>()) {
+        (Ok(number), _) if number.to_string() == text => number.into(),
+        (_, Ok(truth)) => truth.into(),
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use tempfile::NamedTempFile;
+
+    use super::*;
+
+    fn file(text: &str) -> NamedTempFile {
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    }
+
+    fn load(file: &NamedTempFile, flags: &[&str]) -> anyhow::Result<Config> {
+        let config = format!("--config={}", file.path().display());
+        let arguments = ["sudoku-server", &config];
+        Config::load(arguments.iter().chain(flags).map(OsString::from))
+    }
+
+    #[test]
+    fn a_flag_counts_more_than_the_file_and_that_more_than_the_default() {
+        let file = file("max-solves = 3\nmax-streams = \"4\"\ndrain-deadline = '2s'\ninsecure = true");
+        let config = load(&file, &["--max-solves=5", "--insecure=false"]).unwrap();
+        let settings = config.args.settings();
+        assert_eq!((settings.max_solves, settings.max_streams), (5, 4));
+        assert_eq!(settings.drain_deadline.as_secs(), 2);
+        assert!(!config.args.insecure);
+        assert_eq!(settings.max_connections, 1_024);
+    }
+
+    #[test]
+    fn a_list() {
+        let file = file("listen = ['127.0.0.1:1', 'unix:/run/s']");
+        let config = load(&file, &[]).unwrap();
+        assert_eq!(config.args.listen.len(), 2);
+        assert!(
+            config
+                .to_toml()
+                .contains(r#"listen = ["127.0.0.1:1", "unix:/run/s"]"#)
+        );
+        let config = load(&file, &["--listen=127.0.0.1:2"]).unwrap();
+        assert_eq!(config.args.listen.len(), 1);
+    }
+
+    #[test]
+    fn what_is_printed_reads_as_it_was() {
+        let written = file("max-solves = 7\nlisten = ['127.0.0.1:1', '[::1]:2']\nthreads = 3");
+        let first = load(&written, &["--socket-mode=060"]).unwrap();
+        let again = load(&file(&first.to_toml()), &[]).unwrap();
+        assert_eq!(again.args.settings(), first.args.settings());
+        assert_eq!(again.args.listen, first.args.listen);
+        assert_eq!(again.args.socket_mode, 0o060);
+        assert_eq!(again.to_toml(), first.to_toml());
+    }
+
+    #[test]
+    fn a_wrong_file_is_named_with_the_key_and_the_reason() {
+        for (text, parts) in [
+            ("max-solves = 'many'", ["max-solves", "invalid digit"]),
+            ("max-solves = -1", ["max-solves", "invalid digit"]),
+            ("drain-deadline = 'soon'", ["drain-deadline", "expected number"]),
+            ("insecure = 'perhaps'", ["insecure", "perhaps"]),
+            ("max-solves = [1, 2]", ["max-solves", "multiple times"]),
+            ("max-solves = []", ["max-solves", "a list of these"]),
+            ("[max-solves]\na = 1", ["max-solves", "a list of these"]),
+            ("max_solves = 1", ["max_solves", "no such setting"]),
+            ("config = 'other.toml'", ["config", "no such setting"]),
+            ("help = true", ["help", "no such setting"]),
+            ("max-solves = ", ["not TOML", "line 1"]),
+        ] {
+            let file = file(text);
+            let error = format!("{:#}", load(&file, &[]).unwrap_err());
+            for part in parts.into_iter().chain([file.path().to_str().unwrap()]) {
+                assert!(error.contains(part), "{text}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_traced_to_where_it_was_set() {
+        let file = file("max-solution-limit = 1");
+        let config = load(&file, &["--max-streams=0"]).unwrap();
+        let error = config.args.settings().check().unwrap_err();
+        let text = config.blame(&error);
+        assert!(text.starts_with(file.path().to_str().unwrap()), "{text}");
+        assert!(text.contains(": max-solution-limit: "), "{text}");
+        assert_eq!(config.origin("max-streams"), "--max-streams");
+    }
+
+    #[test]
+    fn every_setting_has_a_group_and_a_value_that_a_variable_can_give() {
+        for arg in settings(&command()) {
+            assert!(arg.get_help_heading().is_some(), "{arg}");
+            assert!(arg.get_action().takes_values(), "{arg}");
+            assert_eq!(arg.get_env().unwrap(), variable(key(arg)).as_str());
+        }
+    }
+
+    /// The tables of `docs/operating.md`: a group of settings each.
+    fn tables() -> String {
+        let command = command();
+        let mut text = String::new();
+        let mut group = None;
+        for arg in settings(&command) {
+            if group != arg.get_help_heading() {
+                group = arg.get_help_heading();
+                let heading = group.unwrap();
+                write!(
+                    text,
+                    "\n### {heading}\n\n| key | default | what it is |\n|---|---:|---|\n"
+                )
+                .unwrap();
+            }
+            let default = arg.get_default_values().join(",".as_ref());
+            let default = match default.to_str().unwrap() {
+                "" => "not set".to_owned(),
+                default => format!("`{default}`"),
+            };
+            writeln!(
+                text,
+                "| `{}` | {default} | {} |",
+                key(arg),
+                arg.get_help().unwrap()
+            )
+            .unwrap();
+        }
+        text
+    }
+
+    #[test]
+    fn the_page_for_operators_has_every_setting() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/operating.md");
+        let page = fs::read_to_string(page).unwrap();
+        let tables = tables();
+        assert!(
+            page.contains(&tables),
+            "docs/operating.md needs these tables:\n{tables}"
+        );
+    }
+}

@@ -148,14 +148,13 @@ impl Run<'_> {
         }
     }
 
-    /// A message, one used before if there is one with these options.
+    /// A message, one used before if there is one, whatever its options were.
     fn message(&mut self, puzzles: Vec<Grid>, options: Options) -> Batch {
         let key = self.next.len() as u64;
-        let Some(place) = self.idle.iter().position(|batch| batch.options() == options) else {
+        let Some(mut batch) = self.idle.pop() else {
             return Batch::new(key, puzzles, options);
         };
-        let mut batch = self.idle.swap_remove(place);
-        batch.clear(key);
+        batch.clear(key, options);
         puzzles.into_iter().for_each(|puzzle| batch.push(puzzle));
         batch
     }

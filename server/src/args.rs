@@ -25,8 +25,8 @@ Examples:
       pick a free port, and print it
   sudoku-server --listen 127.0.0.1:50051,unix:/run/sudoku/grpc.sock
       listen in two places
-  sudoku-server --listen 0.0.0.0:50051 --insecure
-      take calls from other machines, unencrypted
+  sudoku-server --listen 0.0.0.0:50051 --tls-cert server.pem --tls-key server.key
+      take calls from other machines
   sudoku-server --max-solves 64 --print-config > sudoku.toml; sudoku-server --config sudoku.toml
   SUDOKU_LISTEN=[::1]:50051 RUST_LOG=debug sudoku-server
 
@@ -35,7 +35,7 @@ The first lines on standard output are the addresses that the server listens on,
 trace.
 
 On SIGTERM or Ctrl-C the server drains: it refuses new calls, finishes those that run, and ends, at the latest after \
-the drain deadline. A second signal ends it at once.
+the drain deadline. A second signal ends it at once. On SIGHUP it looks whether certificates and tokens have changed.
 
 Exit status: 0 drained, 1 calls were cut off, 2 wrong usage, or the server could not start.";
 
@@ -79,6 +79,27 @@ pub struct Args {
         help_heading = "Listening"
     )]
     pub insecure: bool,
+
+    /// The server's certificate in a PEM file, with those of the authorities between it and the root; turns on TLS for TCP
+    #[arg(long, value_name = "FILE", help_heading = "Security")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// The key of the certificate, in a PEM file
+    #[arg(long, value_name = "FILE", help_heading = "Security")]
+    pub tls_key: Option<PathBuf>,
+
+    /// Take only clients with a certificate of one of the authorities in this PEM file
+    #[arg(long, value_name = "FILE", help_heading = "Security")]
+    pub tls_client_ca: Option<PathBuf>,
+
+    /// Take only calls with a bearer token of this file, a line each: a name, and the token's SHA-256 in hexadecimal; health
+    /// stays open
+    #[arg(long, value_name = "FILE", help_heading = "Security")]
+    pub token_file: Option<PathBuf>,
+
+    /// How often to look whether the files with certificates and tokens have changed; SIGHUP makes it look at once
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = interval, help_heading = "Security")]
+    pub reload_interval: Duration,
 
     /// Threads that solve SolveMany messages; auto is one for each core
     #[arg(long, value_name = "N", default_value = "auto", value_parser = threads, help_heading = "Solving")]
@@ -187,6 +208,16 @@ pub struct Args {
     )]
     max_connections: usize,
 
+    /// How long a connection may take to begin, the handshake of TLS included
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = parse_duration,
+        help_heading = "Limits of connections"
+    )]
+    handshake_timeout: Duration,
+
     /// How long to wait for running calls on SIGTERM, as in 25s or 500ms
     #[arg(long, value_name = "TIME", default_value = "25s", value_parser = parse_duration, help_heading = "Shutting down")]
     drain_deadline: Duration,
@@ -211,6 +242,7 @@ impl Args {
             messages_per_stream: self.messages_per_stream,
             shared_messages: self.shared_messages,
             max_connections: self.max_connections,
+            handshake_timeout: self.handshake_timeout,
             request_deadline: self.request_deadline,
             drain_deadline: self.drain_deadline,
         }
@@ -231,6 +263,13 @@ fn simd(text: &str) -> Result<Isa, IsaError> {
     match text {
         AUTO => Ok(Isa::detect()),
         name => Isa::named(name),
+    }
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(Duration::ZERO) => Err("it must be above 0".to_owned()),
+        parsed => parsed.map_err(|error| error.to_string()),
     }
 }
 

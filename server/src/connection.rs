@@ -7,15 +7,17 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tonic::service::Routes;
 
+use crate::calls::Calls;
 use crate::listener::{Accepted, Listener, Transport};
 use crate::preface::{self, Preface};
+use crate::rejected::{Rejected, Rejection};
+use crate::service::Service;
+use crate::tls::Tls;
 
 /// What a client may send of a stream before the server asks for more: some 3,000 puzzles, as many as keep the engines
 /// full until the next have come. With a quarter of it a puzzle took a fifth more of the server's time.
@@ -36,10 +38,6 @@ const MAX_HEADER_BYTES: u32 = 16 * 1024;
 const PING_INTERVAL: Duration = Duration::from_secs(60);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a client has to begin. Without this one that connects and sends nothing would hold its place for ever: HTTP/2's
-/// own pings begin only after its first bytes.
-const PREFACE_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// How long accepting rests after an error. The usual one is that no file descriptor is free, which does not pass at
 /// once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -47,7 +45,10 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The connections of a server.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    routes: Routes,
+    calls: Calls,
+    tls: Option<Tls>,
+    rejected: Arc<Rejected>,
+    handshake_timeout: Duration,
     room: Arc<Semaphore>,
     tasks: TaskTracker,
     /// Tells the connections that are there to finish.
@@ -59,11 +60,15 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// No connections yet, and never more than `most` at once.
-    pub fn new(routes: Routes, most: usize) -> Self {
+    /// No connections yet, and never more at once than the service's settings say.
+    pub fn new(calls: Calls, tls: Option<Tls>, service: &Service) -> Self {
+        let settings = &service.settings;
         Self {
-            routes,
-            room: Arc::new(Semaphore::new(most)),
+            calls,
+            tls,
+            rejected: Arc::clone(&service.rejected),
+            handshake_timeout: settings.handshake_timeout,
+            room: Arc::new(Semaphore::new(settings.max_connections)),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             closing: CancellationToken::new(),
@@ -126,18 +131,21 @@ impl Connections {
         accepted: Accepted,
         room: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + Send + 'static {
-        let service = TowerToHyperService::new(self.routes.clone());
+        let calls = self.calls.clone();
+        let rejected = Arc::clone(&self.rejected);
+        let opening = timeout(self.handshake_timeout, open(accepted, self.tls.clone()));
         let (draining, closing, cut) = (self.draining.clone(), self.closing.clone(), self.cut.clone());
         async move {
             let _room = room;
             cut.run_until_cancelled(async {
-                let Some(opened) = closing.run_until_cancelled(open(accepted)).await else {
+                let Some(opened) = closing.run_until_cancelled(opening).await else {
                     return;
                 };
-                let stream = match opened {
+                let stream = match opened.unwrap_or(Err(Rejection::Handshake)) {
                     Ok(stream) => stream,
                     Err(reason) => {
-                        return tracing::debug!(reason, "a connection was closed before its first call");
+                        rejected.add(reason);
+                        return tracing::debug!(reason = reason.name(), "a connection was turned away");
                     }
                 };
                 // One that comes during a drain is served until its end.
@@ -145,29 +153,34 @@ impl Connections {
                     true => closing,
                     false => draining,
                 };
-                serve(stream, service, finish).await;
+                serve(stream, calls, finish).await;
             })
             .await;
         }
     }
 }
 
-/// Waits for the client's first bytes. Fails with the reason why there is nothing to serve.
-async fn open(accepted: Accepted) -> Result<impl Transport, &'static str> {
-    match timeout(PREFACE_TIMEOUT, preface::read(accepted.stream)).await {
-        Ok(Ok((Preface::Http2, stream))) => Ok(stream),
-        Ok(Ok((Preface::Other, _))) => Err("no HTTP/2"),
-        Ok(Err(_)) => Err("broken"),
-        Err(_) => Err("silent"),
+/// Does the handshake of TLS where there is one, and waits for the client's first bytes. Fails with the reason why there is
+/// nothing to serve.
+async fn open(accepted: Accepted, tls: Option<Tls>) -> Result<impl Transport, Rejection> {
+    let stream: Box<dyn Transport> = match tls {
+        Some(tls) if accepted.tcp => {
+            let stream = tls.accept(accepted.stream).await.map_err(|error| {
+                tracing::debug!(peer = accepted.peer, %error, "the handshake of TLS failed");
+                Rejection::Tls
+            })?;
+            Box::new(stream)
+        }
+        _ => accepted.stream,
+    };
+    match preface::read(stream).await {
+        Ok((Preface::Http2, stream)) => Ok(stream),
+        Ok((Preface::Other, _)) | Err(_) => Err(Rejection::NotHttp2),
     }
 }
 
 /// Serves a connection until it ends, or until its last call has ended after `finish`.
-async fn serve(
-    stream: impl Transport + 'static,
-    service: TowerToHyperService<Routes>,
-    finish: CancellationToken,
-) {
+async fn serve(stream: impl Transport + 'static, calls: Calls, finish: CancellationToken) {
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .adaptive_window(false)
@@ -178,7 +191,7 @@ async fn serve(
         .max_header_list_size(MAX_HEADER_BYTES)
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(stream), calls);
     let mut connection = std::pin::pin!(connection);
     let end = tokio::select! {
         // In this order, since a connection that is told to finish before it was polled closes without a word.

@@ -27,6 +27,8 @@ pub(crate) enum Error {
     Overloaded,
     #[error("the server is shutting down; use another one")]
     Draining,
+    #[error("the call needs a token that the server knows, as authorization: Bearer TOKEN")]
+    Unauthenticated,
     #[error("the request is not what the contract describes: {0}")]
     Malformed(String),
     #[error("internal error")]
@@ -81,6 +83,7 @@ impl Error {
             Self::Deadline | Self::Late { .. } => (Code::DeadlineExceeded, "DEADLINE"),
             Self::Overloaded => (Code::ResourceExhausted, "OVERLOADED"),
             Self::Draining => (Code::Unavailable, "DRAINING"),
+            Self::Unauthenticated => (Code::Unauthenticated, "UNAUTHENTICATED"),
             // gRPC servers in other languages answer bytes that are no message with INTERNAL too.
             Self::Malformed(_) | Self::Internal => (Code::Internal, "INTERNAL"),
         }
@@ -100,6 +103,7 @@ impl Error {
             | Self::Late { .. }
             | Self::Overloaded
             | Self::Draining
+            | Self::Unauthenticated
             | Self::Malformed(_)
             | Self::Internal => Vec::new(),
         };
@@ -134,6 +138,7 @@ impl Failure {
             | Error::Deadline
             | Error::Late { .. }
             | Error::Draining
+            | Error::Unauthenticated
             | Error::Malformed(_)
             | Error::Internal => {}
         }
@@ -238,6 +243,12 @@ mod tests {
         check(Error::Draining, Code::Unavailable, "DRAINING", &[]);
         check(Error::Internal, Code::Internal, "INTERNAL", &[]);
         check(Error::malformed("what"), Code::Internal, "INTERNAL", &[]);
+    }
+
+    #[test]
+    fn no_credential() {
+        let code = Code::Unauthenticated;
+        check(Error::Unauthenticated, code, "UNAUTHENTICATED", &[]);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 mod body;
+mod calls;
 mod connection;
 mod deadline;
 mod error;
@@ -21,6 +22,7 @@ mod options;
 mod panics;
 mod pool;
 mod preface;
+mod rejected;
 mod reply;
 mod rpc;
 mod search;
@@ -28,11 +30,18 @@ mod serve;
 mod service;
 mod settings;
 mod solve_many;
+mod tls;
+mod tokens;
+mod watched;
 
 pub use front::Front;
 pub use listener::{Address, AddressError, Listener};
+pub use rejected::Rejection;
 pub use rpc::{Rpc, in_process};
 pub use serve::{Drained, serve};
 pub use service::{Load, Service, StartError};
 pub use settings::{Limits, Settings, SettingsError};
 pub use solve_many::Answers;
+pub use tls::Tls;
+pub use tokens::Tokens;
+pub use watched::FileError;

@@ -83,6 +83,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Transport for T {}
 /// A connection as it was accepted.
 pub(crate) struct Accepted {
     pub stream: Box<dyn Transport>,
+    /// Whether it came over TCP, and is to be encrypted where anything is.
+    pub tcp: bool,
     /// Who it is, for the log.
     pub peer: String,
 }
@@ -129,12 +131,14 @@ impl Listener {
                 }
                 Ok(Accepted {
                     stream: Box::new(stream),
+                    tcp: true,
                     peer: peer.to_string(),
                 })
             }
             #[cfg(unix)]
             Socket::Unix(socket) => Ok(Accepted {
                 stream: Box::new(socket.accept().await?),
+                tcp: false,
                 peer: UNIX.to_owned(),
             }),
         }

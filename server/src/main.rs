@@ -4,6 +4,7 @@
 
 mod args;
 mod config;
+mod secrets;
 mod signals;
 
 use std::env;
@@ -19,7 +20,8 @@ use tracing_subscriber::EnvFilter;
 
 use args::Args;
 use config::Config;
-use signals::Signals;
+use secrets::Secrets;
+use signals::{Hangups, Signals};
 
 // Messages are allocated on one thread and freed on another, which costs this one little.
 #[global_allocator]
@@ -49,7 +51,7 @@ fn start() -> anyhow::Result<ExitCode> {
     if let Err(error) = config.args.settings().check() {
         bail!(config.blame(&error));
     }
-    refuse_open_doors(&config.args)?;
+    check_together(&config.args)?;
     if config.args.print_config {
         print!("{}", config.to_toml());
         return Ok(ExitCode::SUCCESS);
@@ -60,11 +62,19 @@ fn start() -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Calls that nobody else should read do not go over a network by accident.
-fn refuse_open_doors(args: &Args) -> anyhow::Result<()> {
+/// Refuses settings that only together make no sense, and calls that would go over a network in the open by accident.
+fn check_together(args: &Args) -> anyhow::Result<()> {
+    match (&args.tls_cert, &args.tls_key) {
+        (Some(_), None) => bail!("tls-cert is set, and tls-key is not"),
+        (None, Some(_)) => bail!("tls-key is set, and tls-cert is not"),
+        (None, None) if args.tls_client_ca.is_some() => bail!("tls-client-ca is set, and tls-cert is not"),
+        (Some(_), Some(_)) => return Ok(()),
+        (None, None) => {}
+    }
     match args.listen.iter().find(|address| address.is_remote()) {
         Some(address) if !args.insecure => bail!(
-            "{address} can be reached from other machines, and calls are not encrypted; say --insecure if that is meant"
+            "{address} can be reached from other machines, and calls are not encrypted; set tls-cert and tls-key, or say \
+             --insecure if that is meant"
         ),
         _ => Ok(()),
     }
@@ -74,8 +84,11 @@ fn refuse_open_doors(args: &Args) -> anyhow::Result<()> {
 async fn run(args: &Args) -> anyhow::Result<Drained> {
     log_to_standard_error()?;
     let mut signals = Signals::new().context("cannot listen for signals")?;
+    let secrets = Secrets::load(args)?;
+    let fresh = secrets.clone().keep_fresh(Hangups::new()?, args.reload_interval);
     let service = Service::new(args.settings())?;
-    let front = Front::new(listen(args).await?);
+    let front = secrets.guard(Front::new(listen(args).await?));
+    tokio::spawn(fresh);
 
     let shutdown = CancellationToken::new();
     let mut serving = pin!(serve(front, service, shutdown.cancelled()));

@@ -1,12 +1,14 @@
 //! The server: the service, health and reflection on a listening socket, and its orderly end.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sudoku_proto::v1::FILE_DESCRIPTOR_SET;
 use tokio::time::timeout;
 use tonic::service::Routes;
 
+use crate::calls::Calls;
 use crate::connection::Connections;
 use crate::front::Front;
 use crate::health::Health;
@@ -36,9 +38,14 @@ pub enum Drained {
 ///
 /// Dropping the future ends everything at once.
 pub async fn serve(front: impl Into<Front>, service: Service, shutdown: impl Future<Output = ()>) -> Drained {
-    let Front { listeners } = front.into();
+    let Front {
+        listeners,
+        tls,
+        tokens,
+    } = front.into();
     let health = Health::serving().await;
-    let connections = Connections::new(routes(&service, &health), service.settings.max_connections);
+    let calls = Calls::new(routes(&service, &health), tokens, Arc::clone(&service.rejected));
+    let connections = Connections::new(calls, tls, &service);
     let mut accepting = Box::pin(connections.accept(listeners));
     tokio::select! {
         never = accepting.as_mut() => match never {},

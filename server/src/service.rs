@@ -20,6 +20,7 @@ use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::options::Options;
 use crate::pool::Pool;
+use crate::rejected::{Rejected, Rejection};
 use crate::reply;
 use crate::search::{Answer, Attempt};
 use crate::settings::{Settings, SettingsError};
@@ -38,6 +39,7 @@ pub struct Service {
     pub(crate) shared_messages: Arc<Semaphore>,
     pub(crate) messages: Arc<AtomicUsize>,
     pub(crate) draining: CancellationToken,
+    pub(crate) rejected: Arc<Rejected>,
     calls: TaskTracker,
 }
 
@@ -83,6 +85,7 @@ impl Service {
             shared_messages: Arc::new(Semaphore::new(settings.shared_messages)),
             messages: Arc::new(AtomicUsize::new(0)),
             draining: CancellationToken::new(),
+            rejected: Arc::default(),
             calls: TaskTracker::new(),
             settings: Arc::new(settings),
         })
@@ -98,6 +101,11 @@ impl Service {
             busy_threads: pool.busy,
             waiting: pool.waiting,
         }
+    }
+
+    /// How often connections and calls were turned away for this reason.
+    pub fn rejected(&self, reason: Rejection) -> u64 {
+        self.rejected.count(reason)
     }
 
     /// Refuses new calls from now on, and tells the streams to end after the answers to what they have taken.

@@ -66,6 +66,9 @@ pub struct Settings {
     pub shared_messages: usize,
     /// Connections open at once, 1 or more; further ones wait to be accepted. Default 1,024.
     pub max_connections: usize,
+    /// How long a connection may take until it has sent the first bytes of HTTP/2, the handshake of TLS included: above 0 and
+    /// at most a day. Default 10 s.
+    pub handshake_timeout: Duration,
     /// How long the message of a unary call may take to arrive, above 0 and at most a day. A call whose message is late
     /// fails with DEADLINE_EXCEEDED. Default 30 s.
     pub request_deadline: Duration,
@@ -85,6 +88,7 @@ impl Default for Settings {
             messages_per_stream: 512,
             shared_messages: 1_024,
             max_connections: 1_024,
+            handshake_timeout: Duration::from_secs(10),
             request_deadline: Duration::from_secs(30),
             drain_deadline: Duration::from_secs(25),
         }
@@ -128,6 +132,7 @@ impl Settings {
         within("messages_per_stream", self.messages_per_stream, 1, MOST_AT_ONCE)?;
         within("shared_messages", self.shared_messages, 0, MOST_AT_ONCE)?;
         within("max_connections", self.max_connections, 1, MOST_AT_ONCE)?;
+        within("handshake_timeout", self.handshake_timeout, LEAST_TIME, DAY)?;
         within("request_deadline", self.request_deadline, LEAST_TIME, DAY)?;
         within("drain_deadline", self.drain_deadline, Duration::ZERO, DAY)
     }
@@ -193,6 +198,7 @@ mod tests {
         refused("messages_per_stream", |s| s.messages_per_stream = 0);
         refused("shared_messages", |s| s.shared_messages = usize::MAX);
         refused("max_connections", |s| s.max_connections = 0);
+        refused("handshake_timeout", |s| s.handshake_timeout = Duration::MAX);
         refused("request_deadline", |s| s.request_deadline = Duration::ZERO);
         refused("drain_deadline", |s| s.drain_deadline = Duration::MAX);
         refused("max_puzzles_per_message", |s| {

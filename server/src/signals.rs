@@ -1,4 +1,4 @@
-//! The signals that ask the server to end.
+//! The signals that ask the server to end, or to look at its files.
 
 use std::io;
 
@@ -28,6 +28,38 @@ impl Signals {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }
+    }
+}
+
+/// SIGHUP. While this is there, it does not end the process.
+pub struct Hangups {
+    #[cfg(unix)]
+    hangup: Signal,
+}
+
+#[cfg(unix)]
+impl Hangups {
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        self.hangup.recv().await;
+    }
+}
+
+#[cfg(not(unix))]
+impl Hangups {
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    /// Waits for ever: there is no such signal.
+    pub async fn next(&mut self) {
+        std::future::pending().await
     }
 }
 

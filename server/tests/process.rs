@@ -1,127 +1,25 @@
 //! The program: what it prints, how it ends on signals, and its exit status.
 #![cfg(unix)]
 
+mod support;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::net::{SocketAddr, TcpListener};
+use std::io::BufRead;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::v1::{Outcome, SolveManyRequest, SolveOptions, SolveRequest};
+use support::{PATIENCE, PUZZLE, Server, command, refused, solve};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Endpoint;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 use tonic_types::StatusExt;
-
-const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
-const PATIENCE: Duration = Duration::from_secs(30);
-
-fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sudoku-server"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SUDOKU_") || name == "RUST_LOG") {
-        command.env_remove(name);
-    }
-    command
-}
-
-/// A server as its own process, which ends with the test.
-struct Server {
-    process: Child,
-    output: BufReader<ChildStdout>,
-    address: SocketAddr,
-}
-
-impl Server {
-    fn start(arguments: &[&str]) -> Self {
-        Self::spawn(command().args(["--listen", "127.0.0.1:0"]).args(arguments))
-    }
-
-    fn spawn(command: &mut Command) -> Self {
-        let mut process = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        let mut line = String::new();
-        output.read_line(&mut line).unwrap();
-        let address = line.strip_suffix('\n').unwrap().parse().unwrap();
-        Self {
-            process,
-            output,
-            address,
-        }
-    }
-
-    async fn channel(&self) -> Channel {
-        Endpoint::from_shared(format!("http://{}", self.address))
-            .unwrap()
-            .connect()
-            .await
-            .unwrap()
-    }
-
-    async fn client(&self) -> SudokuServiceClient<Channel> {
-        SudokuServiceClient::new(self.channel().await)
-    }
-
-    fn signal(&self, name: &str) {
-        let status = Command::new("kill")
-            .args(["-s", name, &self.process.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(status.success());
-    }
-
-    /// Waits for the end. Gives the exit status, and what was printed after the address.
-    async fn ended(mut self) -> (Option<i32>, String) {
-        let begin = Instant::now();
-        let status = loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                break status;
-            }
-            assert!(begin.elapsed() < PATIENCE, "the server does not end");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        };
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        (status.code(), rest)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It fails where the process has ended, as it should have.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Runs a command that is to fail by itself.
-fn refused(command: &mut Command) -> String {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().unwrap();
-    let stderr = String::from_utf8(stderr).unwrap();
-    assert_eq!(status.code(), Some(2), "{stderr}");
-    assert!(stdout.is_empty());
-    stderr
-}
-
-fn solve(puzzle: &str) -> SolveRequest {
-    SolveRequest {
-        puzzle: puzzle.into(),
-        options: None,
-    }
-}
 
 /// Counts the solutions of the empty grid, which takes longer than any test.
 fn endless() -> SolveRequest {

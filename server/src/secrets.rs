@@ -1,0 +1,71 @@
+//! The files with certificates, keys and tokens, which may change while the server runs.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use sudoku_server::{Front, Tls, Tokens};
+
+use crate::args::Args;
+use crate::signals::Hangups;
+
+/// What the files hold. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Secrets {
+    tls: Option<Tls>,
+    tokens: Option<Tokens>,
+}
+
+impl Secrets {
+    /// Reads the files that the settings name.
+    pub fn load(args: &Args) -> anyhow::Result<Self> {
+        let tls = match (&args.tls_cert, &args.tls_key) {
+            (Some(certificate), Some(key)) => {
+                let tls = Tls::load(certificate.clone(), key.clone(), args.tls_client_ca.clone());
+                Some(tls.context("TLS")?)
+            }
+            _ => None,
+        };
+        let tokens = args.token_file.clone().map(Tokens::load).transpose();
+        Ok(Self {
+            tls,
+            tokens: tokens.context("token-file")?,
+        })
+    }
+
+    /// Puts them in front of the service.
+    pub fn guard(self, front: Front) -> Front {
+        let front = match self.tls {
+            Some(tls) => front.tls(tls),
+            None => front,
+        };
+        match self.tokens {
+            Some(tokens) => front.tokens(tokens),
+            None => front,
+        }
+    }
+
+    /// Looks at the files now and then, and at each signal, for as long as it is polled.
+    pub async fn keep_fresh(self, mut hangups: Hangups, interval: Duration) {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(interval) => {}
+                () = hangups.next() => tracing::info!("looking whether certificates or tokens have changed"),
+            }
+            let secrets = self.clone();
+            // It reads files.
+            let looked = tokio::task::spawn_blocking(move || secrets.refresh()).await;
+            if let Err(error) = looked {
+                tracing::error!(%error, "cannot look at certificates and tokens");
+            }
+        }
+    }
+
+    fn refresh(&self) {
+        if let Some(tls) = &self.tls {
+            tls.refresh();
+        }
+        if let Some(tokens) = &self.tokens {
+            tokens.refresh();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What the tests of the program share.
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use sudoku_proto::v1::SolveRequest;
+use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use tonic::transport::{Channel, Endpoint};
+
+pub const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+pub fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sudoku-server"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SUDOKU_") || name == "RUST_LOG") {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// A server as its own process, which ends with the test.
+pub struct Server {
+    process: Child,
+    pub output: BufReader<ChildStdout>,
+    pub address: SocketAddr,
+}
+
+impl Server {
+    pub fn start(arguments: &[&str]) -> Self {
+        Self::spawn(command().args(["--listen", "127.0.0.1:0"]).args(arguments))
+    }
+
+    pub fn spawn(command: &mut Command) -> Self {
+        Self::spawn_with_log(command, Stdio::null())
+    }
+
+    pub fn spawn_with_log(command: &mut Command, log: impl Into<Stdio>) -> Self {
+        let mut process = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let address = line.strip_suffix('\n').unwrap().parse().unwrap();
+        Self {
+            process,
+            output,
+            address,
+        }
+    }
+
+    pub async fn channel(&self) -> Channel {
+        Endpoint::from_shared(format!("http://{}", self.address))
+            .unwrap()
+            .connect()
+            .await
+            .unwrap()
+    }
+
+    pub async fn client(&self) -> SudokuServiceClient<Channel> {
+        SudokuServiceClient::new(self.channel().await)
+    }
+
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill")
+            .args(["-s", name, &self.process.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+
+    /// Waits for the end. Gives the exit status, and what was printed after the address.
+    pub async fn ended(mut self) -> (Option<i32>, String) {
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                break status;
+            }
+            assert!(begin.elapsed() < PATIENCE, "the server does not end");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        (status.code(), rest)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It fails where the process has ended, as it should have.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Runs a command that is to fail by itself.
+pub fn refused(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert_eq!(status.code(), Some(2), "{stderr}");
+    assert!(stdout.is_empty());
+    stderr
+}
+
+pub fn solve(puzzle: &str) -> SolveRequest {
+    SolveRequest {
+        puzzle: puzzle.into(),
+        options: None,
+    }
+}
+
+/// Waits until `condition` holds, and fails with `what` if it does not.
+pub async fn until<F: Future<Output = bool>>(what: &str, mut condition: impl FnMut() -> F) {
+    let begin = Instant::now();
+    while !condition().await {
+        assert!(begin.elapsed() < PATIENCE, "waited for ever until {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}

@@ -1,20 +1,66 @@
 //! Outcomes in words.
 
+use clap::ValueEnum;
 use sudoku_client::Outcome;
 use sudoku_engine::Conflict;
 
 use super::format::Answer;
 
+/// The kinds of outcomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Exactly one solution
+    Unique,
+    /// Two solutions or more
+    Multiple,
+    /// A solution, with --limit 1
+    Solved,
+    /// No solution
+    Unsolvable,
+    /// Not a puzzle
+    Invalid,
+    /// Out of time
+    Undecided,
+}
+
+impl Kind {
+    /// All kinds, in the order in which they are counted up.
+    pub const ALL: [Self; 6] = [
+        Self::Unique,
+        Self::Multiple,
+        Self::Solved,
+        Self::Unsolvable,
+        Self::Invalid,
+        Self::Undecided,
+    ];
+
+    pub fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Unique { .. } => Self::Unique,
+            Outcome::Multiple { .. } => Self::Multiple,
+            Outcome::Unsolvable { .. } => Self::Unsolvable,
+            Outcome::Solved { .. } => Self::Solved,
+            Outcome::Invalid(_) => Self::Invalid,
+            _ => Self::Undecided,
+        }
+    }
+
+    /// Its name, as in `unique`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unique => "unique",
+            Self::Multiple => "multiple",
+            Self::Unsolvable => "unsolvable",
+            Self::Solved => "solved",
+            Self::Invalid => "invalid",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
 /// The name of an outcome, as in `unique`.
 pub fn name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Unique { .. } => "unique",
-        Outcome::Multiple { .. } => "multiple",
-        Outcome::Unsolvable { .. } => "unsolvable",
-        Outcome::Solved { .. } => "solved",
-        Outcome::Invalid(_) => "invalid",
-        _ => "undecided",
-    }
+    Kind::of(outcome).name()
 }
 
 /// Why a puzzle has not the one solution that was asked for, in one line; `None` if it has.
@@ -42,9 +88,14 @@ pub fn error(answer: &Answer<'_>) -> Option<String> {
     let Outcome::Invalid(error) = answer.outcome else {
         return None;
     };
+    let error = match answer.entry {
+        Err(slip) => slip.to_string(),
+        // The service refused what reads as a puzzle here.
+        Ok(_) => error.to_string(),
+    };
     Some(match answer.source {
-        Some(source) => format!("{}: {}", one_line(source), one_line(&error.to_string())),
-        None => one_line(&error.to_string()),
+        Some(source) => format!("{}: {}", one_line(source), one_line(&error)),
+        None => one_line(&error),
     })
 }
 
@@ -90,6 +141,7 @@ mod tests {
     #[track_caller]
     fn check(outcome: Outcome, limit: u32, expected: Option<&str>) {
         let answer = Answer {
+            number: 1,
             entry: &Ok(Grid::EMPTY),
             source: Some("puzzles.txt"),
             outcome: &outcome,

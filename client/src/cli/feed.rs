@@ -7,7 +7,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,15 +20,10 @@ use sudoku_engine::text::{ParseError, Reader};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 
+use super::entry::Entry;
 use super::source::Source;
-
-/// What stands in an input where a puzzle should: a puzzle, or something else.
-pub type Entry = Result<Grid, ParseError>;
-
-/// Whether an entry stands for a whole source in which there is no puzzle.
-pub fn is_barren(error: &ParseError) -> bool {
-    error.line().is_none()
-}
+use super::table::{Column, Table};
+use super::unpack::{self, Archive, Packing};
 
 /// Bytes a read asks for: some 1,500 puzzles, about what a message to the service holds.
 const BUFFER: usize = 128 << 10;
@@ -46,13 +42,14 @@ struct Chunk {
     entries: Vec<Entry>,
 }
 
-/// Starts to read `sources`, one after the other.
-pub fn start(sources: Vec<Source>) -> (Puzzles, Records, BytesRead) {
+/// Starts to read `sources`, one after the other: their text, or a column of it.
+pub fn start(sources: Vec<Source>, column: Option<Column>) -> (Puzzles, Records, BytesRead) {
     let (to_solver, puzzles) = mpsc::channel(WAITING);
     let (to_writer, records) = mpsc::channel(WAITING);
     let read = BytesRead::default();
     let feed = Feed {
-        several: sources.len() > 1,
+        column,
+        several: Cell::new(sources.len() > 1),
         source: RefCell::default(),
         entries: RefCell::default(),
         to_writer,
@@ -66,7 +63,9 @@ pub fn start(sources: Vec<Source>) -> (Puzzles, Records, BytesRead) {
 
 /// The reading end.
 struct Feed {
-    several: bool,
+    column: Option<Column>,
+    /// Whether there is more than one text, so that an error must name its own.
+    several: Cell<bool>,
     source: RefCell<Option<Arc<str>>>,
     entries: RefCell<Vec<Entry>>,
     to_writer: mpsc::Sender<anyhow::Result<Arc<Chunk>>>,
@@ -98,36 +97,88 @@ impl Feed {
             let name = source.name();
             match source {
                 Source::Puzzle(grid) => self.add(Ok(*grid))?,
-                Source::File(path) => {
-                    self.read(&name, File::open(path).map_err(|error| unreadable(&name, error))?)?
-                }
-                Source::Stdin => self.read(&name, io::stdin().lock())?,
+                Source::File(path) => self.read_file(&name, path)?,
+                Source::Stdin => self.read_stream(&name, io::stdin().lock())?,
             }
         }
         self.hand_over()
     }
 
+    fn read_file(&self, name: &str, path: &Path) -> Result<(), Stop> {
+        let unreadable = |error| unreadable(name, error);
+        let tap = self.tap(File::open(path).map_err(unreadable)?);
+        let (packing, seen) = unpack::look(tap, BUFFER).map_err(unreadable)?;
+        Packing::check_name(packing, path).map_err(unreadable)?;
+        if packing == Some(Packing::Zip) {
+            return self.read_archive(name, seen.into_inner().1);
+        }
+        let packed = BufReader::with_capacity(BUFFER, seen);
+        self.read(name, unpack::text(packing, packed).map_err(unreadable)?)
+    }
+
+    fn read_archive(&self, name: &str, file: impl Read + Seek) -> Result<(), Stop> {
+        let mut archive = Archive::open(file).map_err(|error| unreadable(name, error))?;
+        let files = archive.files().map_err(|error| unreadable(name, error))?;
+        self.several.set(self.several.get() || files.len() > 1);
+        if files.is_empty() {
+            return self.read(name, io::empty());
+        }
+        for (index, inner) in files {
+            let name = format!("{name}/{inner}");
+            let text = archive.text(index).map_err(|error| unreadable(&name, error))?;
+            self.read(&name, text)?;
+        }
+        Ok(())
+    }
+
+    fn read_stream(&self, name: &str, stream: impl Read) -> Result<(), Stop> {
+        let unreadable = |error| unreadable(name, error);
+        let (packing, seen) = unpack::look(self.tap(stream), BUFFER).map_err(unreadable)?;
+        let packed = BufReader::with_capacity(BUFFER, seen);
+        self.read(name, unpack::text(packing, packed).map_err(unreadable)?)
+    }
+
+    /// Reads the puzzles of one text.
     fn read(&self, name: &str, text: impl Read) -> Result<(), Stop> {
         self.hand_over()?;
-        self.source.replace(self.several.then(|| Arc::from(name)));
-        let tap = Tap {
-            feed: self,
-            inner: text,
-            ended: Cell::new(false),
-        };
-        for entry in Reader::new(BufReader::with_capacity(BUFFER, tap)) {
-            let entry = entry.map_err(|error| unreadable(name, error))?;
-            match &entry {
-                // Among other sources this is an answer in its place. Alone, there is nothing to answer.
-                Err(error) if !self.several && is_barren(error) => {
-                    return Err(Stop::Unreadable(anyhow!("{name}: {error}")));
-                }
-                _ => self.add(entry)?,
+        self.source.replace(self.several.get().then(|| Arc::from(name)));
+        let text = BufReader::with_capacity(BUFFER, text);
+        match &self.column {
+            None => {
+                let entries =
+                    Reader::new(text).map(|entry| Ok(entry?.map_err(|error| Box::new(error.into()))));
+                self.add_all(name, entries)?;
+            }
+            Some(column) => {
+                let table = Table::new(text, column.clone()).map_err(|error| unreadable(name, error))?;
+                self.add_all(name, table)?;
             }
         }
         self.hand_over()?;
         self.source.take();
         Ok(())
+    }
+
+    fn add_all(&self, name: &str, entries: impl Iterator<Item = io::Result<Entry>>) -> Result<(), Stop> {
+        for entry in entries {
+            match entry.map_err(|error| unreadable(name, error))? {
+                // Among other sources this is an answer in its place. Alone, there is nothing to answer.
+                Err(slip) if !self.several.get() && slip.is_barren() => {
+                    return Err(Stop::Unreadable(anyhow!("{name}: {slip}")));
+                }
+                entry => self.add(entry)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Watches an input.
+    fn tap<R>(&self, inner: R) -> Tap<'_, R> {
+        Tap {
+            feed: self,
+            inner,
+            ended: Cell::new(false),
+        }
     }
 
     fn add(&self, entry: Entry) -> Result<(), Stop> {
@@ -178,6 +229,13 @@ impl<R: Read> Read for Tap<'_, R> {
     }
 }
 
+impl<R: Seek> Seek for Tap<'_, R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.ended.set(false);
+        self.inner.seek(to)
+    }
+}
+
 /// How many bytes of all sources have been read so far.
 #[derive(Debug, Clone, Default)]
 pub struct BytesRead(Arc<AtomicU64>);
@@ -211,16 +269,19 @@ impl Puzzles {
 }
 
 impl Stream for Puzzles {
-    type Item = Entry;
+    type Item = Result<Grid, ParseError>;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Entry>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
             if let Some(entry) = self
                 .current
                 .as_ref()
                 .and_then(|chunk| chunk.entries.get(self.next))
             {
-                let entry = entry.clone();
+                let entry = match entry {
+                    Ok(grid) => Ok(*grid),
+                    Err(slip) => Err(slip.error().clone()),
+                };
                 self.next += 1;
                 return Poll::Ready(Some(entry));
             }
@@ -336,7 +397,7 @@ mod tests {
         let mut sources = Vec::new();
         while let Some(entry) = puzzles.next().await {
             let record = records.next().expect("a record for each entry");
-            assert_eq!(*record.entry, entry);
+            assert_eq!(record.entry.as_ref().map_err(|slip| slip.error()), entry.as_ref());
             sources.push(record.source.map(str::to_owned));
         }
         sources
@@ -347,7 +408,7 @@ mod tests {
         // More than one chunk holds, of puzzles and of short lines.
         let text = format!("{}{}", format!("{PUZZLE}\n").repeat(5_000), "12\n".repeat(5_000));
         let (_folder, sources) = files(&[&text]);
-        let (mut puzzles, mut records, read) = start(sources);
+        let (mut puzzles, mut records, read) = start(sources, None);
         assert_eq!(drain(&mut puzzles, &mut records).await, vec![None; 10_000]);
         records.finish().unwrap();
         assert_eq!(read.get(), text.len() as u64);
@@ -358,7 +419,7 @@ mod tests {
         let (_folder, mut sources) = files(&[PUZZLE, "# none"]);
         sources.insert(0, Source::Puzzle(Grid::EMPTY));
         let names: Vec<Option<String>> = sources.iter().map(|source| Some(source.name())).collect();
-        let (mut puzzles, mut records, _) = start(sources);
+        let (mut puzzles, mut records, _) = start(sources, None);
         let seen = drain(&mut puzzles, &mut records).await;
         assert_eq!(seen[0], None);
         assert_eq!(seen[1..], names[1..]);
@@ -370,7 +431,7 @@ mod tests {
         let (folder, mut sources) = files(&[PUZZLE]);
         sources.push(Source::File(folder.path().join("missing")));
         sources.push(Source::Puzzle(Grid::EMPTY));
-        let (mut puzzles, mut records, _) = start(sources);
+        let (mut puzzles, mut records, _) = start(sources, None);
         assert_eq!(drain(&mut puzzles, &mut records).await.len(), 1);
         assert!(
             records
@@ -384,7 +445,7 @@ mod tests {
     #[tokio::test]
     async fn a_lone_source_without_a_puzzle_is_an_error_and_no_entry() {
         let (_folder, sources) = files(&["# none"]);
-        let (mut puzzles, mut records, _) = start(sources);
+        let (mut puzzles, mut records, _) = start(sources, None);
         assert_eq!(records.ahead(1).await, 0);
         assert!(drain(&mut puzzles, &mut records).await.is_empty());
         assert!(
@@ -401,7 +462,7 @@ mod tests {
         let two = format!("{PUZZLE}\n{PUZZLE}\n");
         for (text, expected) in [(PUZZLE, 1), (&two, 2)] {
             let (_folder, sources) = files(&[text]);
-            let (mut puzzles, mut records, _) = start(sources);
+            let (mut puzzles, mut records, _) = start(sources, None);
             assert!(records.ahead(1).await >= 1);
             assert_eq!(records.ahead(2).await, expected);
             assert_eq!(drain(&mut puzzles, &mut records).await.len(), expected);

@@ -3,6 +3,7 @@
 //! Each command has its arguments as they were typed (`Args`) and what they mean (`Plan`), so that everything past the
 //! parsing works on decided values.
 
+mod entry;
 pub mod exit;
 mod explain;
 mod feed;
@@ -12,7 +13,9 @@ mod progress;
 mod service;
 mod solve;
 mod source;
+mod table;
 mod tally;
+mod unpack;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -59,9 +62,14 @@ pub fn report(error: &anyhow::Error) {
     note(format_args!("{}", explain::one_line(&line)));
 }
 
-/// Writes one line for people to standard error. Whether anybody reads it does not matter to the work.
-fn note(line: std::fmt::Arguments<'_>) {
+/// Writes one line for people to standard error.
+fn note(text: std::fmt::Arguments<'_>) {
+    line(&format!("sudoku-client: {text}"));
+}
+
+/// Writes one line to standard error. Whether anybody reads it does not matter to the work.
+fn line(text: &str) {
     // In one piece, so that nothing from elsewhere comes between.
-    let line = format!("sudoku-client: {line}\n");
+    let line = format!("{text}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
 }

@@ -2,7 +2,11 @@
 
 mod support;
 
+mod cases;
+mod columns;
+mod compressed;
 mod endpoint;
+mod filters;
 mod formats;
 mod inputs;
 mod output;

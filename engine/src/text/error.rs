@@ -147,6 +147,13 @@ impl ParseError {
     }
 }
 
+impl From<ParseErrorKind> for ParseError {
+    /// An error of the text as a whole, without a place.
+    fn from(kind: ParseErrorKind) -> Self {
+        Self::whole(kind)
+    }
+}
+
 /// The place of an error, as the beginning of its text.
 struct Place(Option<u64>, Option<u64>);
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Answer, Formatter};
+use super::{Answer, Formatter, Looks};
 use crate::cli::explain;
 
 const HEADER: [&str; 6] = ["input", "outcome", "solution", "count", "conflicts", "error"];
@@ -11,18 +11,28 @@ const HEADER: [&str; 6] = ["input", "outcome", "solution", "count", "conflicts",
 #[derive(Debug)]
 pub struct Csv<W: Write> {
     to: csv::Writer<W>,
+    numbered: bool,
 }
 
 impl<W: Write> Csv<W> {
-    pub fn new(to: W) -> io::Result<Self> {
+    pub fn new(to: W, looks: Looks) -> io::Result<Self> {
         let mut to = csv::Writer::from_writer(to);
+        if looks.numbered {
+            to.write_field("number").map_err(io_error)?;
+        }
         to.write_record(HEADER).map_err(io_error)?;
-        Ok(Self { to })
+        Ok(Self {
+            to,
+            numbered: looks.numbered,
+        })
     }
 }
 
 impl<W: Write> Formatter for Csv<W> {
     fn answer(&mut self, answer: &Answer<'_>) -> io::Result<()> {
+        if self.numbered {
+            self.to.write_field(answer.number.to_string()).map_err(io_error)?;
+        }
         let solutions: Vec<String> = answer
             .outcome
             .solutions()

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use sudoku_client::Outcome;
 
-use super::feed::Entry;
+use super::entry::Entry;
 
 /// A format, by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -21,6 +21,8 @@ pub enum Format {
     Line,
     /// An array with an object for each puzzle
     Json,
+    /// The same objects without the array: a line each
+    Jsonl,
     /// A header, then a record for each puzzle: input, outcome, solution, count, conflicts, error
     Csv,
 }
@@ -28,6 +30,8 @@ pub enum Format {
 /// What is to be written of one puzzle.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
+    /// Which puzzle it is, from 1.
+    pub number: u64,
     /// What stood in the input.
     pub entry: &'a Entry,
     /// The name of its source, where there are several sources.
@@ -43,9 +47,18 @@ impl Answer<'_> {
     fn input(&self) -> String {
         match self.entry {
             Ok(grid) => grid.to_string(),
-            Err(error) => error.excerpt().to_owned(),
+            Err(slip) => slip.excerpt().to_owned(),
         }
     }
+}
+
+/// What formats have in common.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Looks {
+    /// In colours, where the format has any.
+    pub coloured: bool,
+    /// Each answer with the number of its puzzle: not all are written.
+    pub numbered: bool,
 }
 
 /// Writes answers in one format.
@@ -63,18 +76,19 @@ pub trait Formatter {
 }
 
 impl Format {
-    /// A formatter that writes to `to`, with colours where `coloured`.
+    /// A formatter that writes to `to`.
     ///
     /// # Errors
     ///
     /// What comes before the first answer cannot be written.
-    pub fn formatter(self, to: Box<dyn Write>, coloured: bool) -> io::Result<Box<dyn Formatter>> {
+    pub fn formatter(self, to: Box<dyn Write>, looks: Looks) -> io::Result<Box<dyn Formatter>> {
         let to = io::BufWriter::with_capacity(64 << 10, to);
         Ok(match self {
-            Self::Pretty => Box::new(pretty::Pretty::new(to, coloured)),
-            Self::Line => Box::new(line::Line::new(to)),
-            Self::Json => Box::new(json::Json::new(to)),
-            Self::Csv => Box::new(csv::Csv::new(to)?),
+            Self::Pretty => Box::new(pretty::Pretty::new(to, looks)),
+            Self::Line => Box::new(line::Line::new(to, looks)),
+            Self::Json => Box::new(json::Json::array(to, looks)),
+            Self::Jsonl => Box::new(json::Json::lines(to, looks)),
+            Self::Csv => Box::new(csv::Csv::new(to, looks)?),
         })
     }
 }

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use sudoku_client::Outcome;
 use sudoku_engine::{Conflict, Grid};
 
-use super::{Answer, Formatter};
+use super::{Answer, Formatter, Looks};
 use crate::cli::explain;
 
 const CLUE: Style = Style::new().bold();
@@ -18,15 +18,15 @@ const BLANK: Style = Style::new().dimmed();
 #[derive(Debug)]
 pub struct Pretty<W> {
     to: W,
-    coloured: bool,
+    looks: Looks,
     first: bool,
 }
 
 impl<W: Write> Pretty<W> {
-    pub fn new(to: W, coloured: bool) -> Self {
+    pub fn new(to: W, looks: Looks) -> Self {
         Self {
             to,
-            coloured,
+            looks,
             first: true,
         }
     }
@@ -53,7 +53,7 @@ impl<W: Write> Pretty<W> {
     }
 
     fn draw(&mut self, grid: &Grid, style: impl Fn(usize) -> Style) -> io::Result<()> {
-        if !self.coloured {
+        if !self.looks.coloured {
             return writeln!(self.to, "{}", grid.pretty());
         }
         let drawing = grid.pretty().cells(|f, cell, character| {
@@ -68,6 +68,9 @@ impl<W: Write> Formatter for Pretty<W> {
     fn answer(&mut self, answer: &Answer<'_>) -> io::Result<()> {
         if !std::mem::take(&mut self.first) {
             writeln!(self.to)?;
+        }
+        if self.looks.numbered {
+            writeln!(self.to, "puzzle {}", answer.number)?;
         }
         if let Ok(puzzle) = answer.entry {
             self.drawings(puzzle, answer.outcome)?;

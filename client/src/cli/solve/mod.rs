@@ -1,0 +1,188 @@
+//! `sudoku-client solve`.
+
+mod args;
+mod plan;
+
+use std::future::poll_fn;
+use std::io::{self, IsTerminal};
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use sudoku_client::Error;
+use tokio_stream::Stream;
+
+use super::exit::Status;
+use super::explain::Kind;
+use super::feed;
+use super::format::{Answer, Format, Formatter, Looks};
+use super::output::Output;
+use super::progress::Progress;
+use super::source::Source;
+use super::tally::Tally;
+use super::{line, note, service};
+pub use args::Args;
+use args::Summary;
+use plan::{FormatChoice, Plan, Terminals};
+
+/// Solves the puzzles that `args` name.
+///
+/// # Errors
+///
+/// An input cannot be read, the output cannot be written, or the service could not do it.
+pub fn run(args: Args) -> anyhow::Result<Status> {
+    let terminals = Terminals {
+        stdin: io::stdin().is_terminal(),
+        stdout: io::stdout().is_terminal(),
+    };
+    let plan = Plan::new(args, terminals)?;
+    if terminals.stdin && !plan.quiet && plan.sources.contains(&Source::Stdin) {
+        note(format_args!("reading puzzles from the terminal; end with Ctrl-D"));
+    }
+    let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
+    let output = Output::open(plan.output.as_deref())?;
+    let report = Report::of(&plan);
+    let started = Instant::now();
+    match runtime.block_on(solve(plan, &output)) {
+        Ok(tally) => {
+            output.commit()?;
+            report.tell(&tally, started.elapsed());
+            Ok(tally.status())
+        }
+        Err(Ended::Unread) => Ok(Status::Solved),
+        Err(Ended::Failed(error)) => match output.abandon() {
+            Some(partial) => Err(error.context(format!("incomplete, left in {}", partial.display()))),
+            None => Err(error),
+        },
+    }
+}
+
+/// What is said at the end.
+struct Report {
+    summary: Option<Summary>,
+    quiet: bool,
+    all: bool,
+}
+
+impl Report {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            summary: plan.summary,
+            quiet: plan.quiet,
+            all: plan.all,
+        }
+    }
+
+    fn tell(&self, tally: &Tally, elapsed: Duration) {
+        if self.all && tally.beyond_limit() > 0 && !self.quiet {
+            note(format_args!(
+                "puzzles with {} solutions or more, of which no more are listed: {}",
+                plan::ALL,
+                tally.beyond_limit()
+            ));
+        }
+        match self.summary {
+            Some(Summary::Json) => line(&tally.summary_json(elapsed)),
+            Some(Summary::Text) => note(format_args!("{}", tally.summary(elapsed))),
+            None if tally.total() > 1 && !self.quiet => note(format_args!("{}", tally.summary(elapsed))),
+            None => {}
+        }
+    }
+}
+
+/// Why solving ended early.
+enum Ended {
+    /// Whoever read the answers has seen enough.
+    Unread,
+    Failed(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Ended {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The only input and output that is not read through [`feed`] is the writing of answers.
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Unread,
+            _ => Self::Failed(anyhow::Error::new(error).context("cannot write the answers")),
+        }
+    }
+}
+
+/// Writes the answers to all puzzles to `output`, in order, as they come.
+async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
+    let size = plan.size();
+    let (puzzles, mut records, read) = feed::start(plan.sources, plan.column);
+    let endpoint = plan.endpoint.as_deref();
+    let mut outcomes = service::solve_many(endpoint, plan.isa, plan.options, puzzles)?;
+    if records.ahead(1).await == 0 {
+        records.finish()?;
+    }
+    let format = match plan.format {
+        FormatChoice::Fixed(format) => format,
+        FormatChoice::ByNumber if records.ahead(2).await == 1 => Format::Pretty,
+        FormatChoice::ByNumber => Format::Line,
+    };
+    let looks = Looks {
+        coloured: output.takes_colours(),
+        numbered: !plan.only.is_empty(),
+    };
+    let mut formatter = format.formatter(output.writer(), looks)?;
+    let mut tally = Tally::default();
+    let shown = !plan.quiet && !output.is_terminal() && io::stderr().is_terminal();
+    let mut progress = Progress::new(shown, read, size);
+    while let Some(outcome) = next(&mut outcomes, formatter.as_mut()).await? {
+        let outcome = outcome.map_err(|error| service_error(error, endpoint))?;
+        let record = records.next().context("more answers than puzzles")?;
+        let answer = Answer {
+            number: tally.total() + 1,
+            entry: record.entry,
+            source: record.source,
+            outcome: &outcome,
+            limit: plan.options.solution_limit,
+        };
+        if plan.only.is_empty() || plan.only.contains(&Kind::of(&outcome)) {
+            formatter.answer(&answer)?;
+        }
+        tally.add(&answer);
+        progress.advance();
+    }
+    // An input that could not be read leaves the output unfinished.
+    records.finish()?;
+    formatter.finish()?;
+    Ok(tally)
+}
+
+/// An error of the service, with the name of what was called. The place in the stream is left out where it says no more
+/// than that nothing was answered.
+fn service_error(error: Error, endpoint: Option<&str>) -> anyhow::Error {
+    let error = match error {
+        Error::Interrupted { answered: 0, source } => *source,
+        other => other,
+    };
+    match endpoint {
+        Some(endpoint) => anyhow::Error::new(error).context(endpoint.to_owned()),
+        None => error.into(),
+    }
+}
+
+/// The next outcome. While it is not there yet, what has been written goes out, so that answers never wait for puzzles
+/// that are still to come.
+async fn next<S: Stream + Unpin>(
+    outcomes: &mut S,
+    formatter: &mut dyn Formatter,
+) -> io::Result<Option<S::Item>> {
+    poll_fn(|cx| match Pin::new(&mut *outcomes).poll_next(cx) {
+        Poll::Ready(outcome) => Poll::Ready(Ok(outcome)),
+        Poll::Pending => match formatter.flush() {
+            Ok(()) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
+        },
+    })
+    .await
+}

@@ -45,6 +45,11 @@ impl Kind {
         }
     }
 
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Its name, as in `unique`.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
 //! Where answers go: standard output, or a file that is never seen half written.
 
-use std::fs::{self, File};
-use std::io::{self, IsTerminal, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 
 /// The output of a command.
 #[derive(Debug)]
@@ -28,12 +28,13 @@ pub struct Pending {
 }
 
 impl Output {
-    /// Opens the output: the named file, or standard output where none is named.
+    /// Opens the output: the named file, or standard output where none is named. With `resume` a file keeps what an
+    /// earlier run has written.
     ///
     /// # Errors
     ///
-    /// The file cannot be created.
-    pub fn open(path: Option<&Path>) -> anyhow::Result<Self> {
+    /// The file cannot be created, or another run is writing it; with `resume`, it can only be written in place.
+    pub fn open(path: Option<&Path>, resume: bool) -> anyhow::Result<Self> {
         let Some(path) = path else {
             return Ok(Self::Stdout);
         };
@@ -42,6 +43,7 @@ impl Output {
         match fs::metadata(&path) {
             Ok(found) if found.is_dir() => bail!("cannot write {}: it is a directory", path.display()),
             Ok(found) if !found.is_file() => {
+                ensure!(!resume, "cannot resume {}: it is no regular file", path.display());
                 let file = File::options().write(true).open(&path);
                 let file = file.with_context(|| format!("cannot write {}", path.display()))?;
                 return Ok(Self::Device(Arc::new(file)));
@@ -51,9 +53,32 @@ impl Output {
         let mut partial = path.clone().into_os_string();
         partial.push(".partial");
         let partial = PathBuf::from(partial);
-        let file = File::create(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
+        let mut options = File::options();
+        let file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&partial);
+        let cannot = || format!("cannot write {}", partial.display());
+        let file = file.with_context(cannot)?;
+        // A file system without locks is no reason to do nothing.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            bail!("{}: another run is writing it", cannot());
+        }
+        if !resume {
+            file.set_len(0).with_context(cannot)?;
+        }
         let file = Arc::new(file);
         Ok(Self::File(Pending { file, partial, path }))
+    }
+
+    /// A file that is on its way.
+    pub fn pending(&self) -> Option<&Pending> {
+        match self {
+            Self::File(pending) => Some(pending),
+            Self::Stdout | Self::Device(_) => None,
+        }
     }
 
     /// Where to write.
@@ -103,6 +128,24 @@ impl Output {
     }
 }
 
+impl Pending {
+    /// What has been written, from the beginning.
+    pub fn written(&self) -> impl Read {
+        Arc::clone(&self.file)
+    }
+
+    /// Cuts off all that follows the first `length` bytes. What is written next comes after them.
+    pub fn cut(&self, length: u64) -> io::Result<()> {
+        self.file.set_len(length)?;
+        (&*self.file).seek(SeekFrom::Start(length)).map(drop)
+    }
+
+    /// The name of what has been written.
+    pub fn name(&self) -> String {
+        self.partial.display().to_string()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +159,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("answers");
         fs::write(&path, "old").unwrap();
-        let output = Output::open(Some(&path)).unwrap();
+        let output = Output::open(Some(&path), false).unwrap();
         write(&output, "new");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         output.commit().unwrap();
@@ -127,7 +170,7 @@ mod tests {
     #[test]
     fn a_failed_run_leaves_what_it_wrote_and_says_where() {
         let folder = tempfile::tempdir().unwrap();
-        let output = Output::open(Some(&folder.path().join("answers"))).unwrap();
+        let output = Output::open(Some(&folder.path().join("answers")), false).unwrap();
         write(&output, "half");
         let left = output.abandon().unwrap();
         assert_eq!(left.file_name().unwrap(), "answers.partial");
@@ -138,7 +181,7 @@ mod tests {
     #[test]
     fn a_failed_run_that_wrote_nothing_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let output = Output::open(Some(&folder.path().join("answers"))).unwrap();
+        let output = Output::open(Some(&folder.path().join("answers")), false).unwrap();
         assert_eq!(output.abandon(), None);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     }
@@ -150,7 +193,7 @@ mod tests {
         let (path, link) = (folder.path().join("answers"), folder.path().join("link"));
         fs::write(&path, "old").unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        let output = Output::open(Some(&link)).unwrap();
+        let output = Output::open(Some(&link), false).unwrap();
         write(&output, "new");
         output.commit().unwrap();
         assert!(link.is_symlink());
@@ -160,10 +203,47 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_device_is_written_in_place() {
-        let output = Output::open(Some(Path::new("/dev/null"))).unwrap();
+        let output = Output::open(Some(Path::new("/dev/null")), false).unwrap();
         write(&output, "gone");
         assert!(matches!(output, Output::Device(_)));
         output.commit().unwrap();
         assert!(!Path::new("/dev/null.partial").exists());
+    }
+
+    #[test]
+    fn a_file_is_written_by_one_run_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("answers");
+        let first = Output::open(Some(&path), false).unwrap();
+        write(&first, "first");
+        for resume in [false, true] {
+            let error = Output::open(Some(&path), resume).unwrap_err();
+            assert!(
+                error.to_string().ends_with(": another run is writing it"),
+                "{error}"
+            );
+        }
+        first.commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+    }
+
+    #[test]
+    fn a_resumed_file_goes_on_where_it_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("answers");
+        fs::write(folder.path().join("answers.partial"), "one\ntw").unwrap();
+        let output = Output::open(Some(&path), true).unwrap();
+        let mut before = String::new();
+        output
+            .pending()
+            .unwrap()
+            .written()
+            .read_to_string(&mut before)
+            .unwrap();
+        assert_eq!(before, "one\ntw");
+        output.pending().unwrap().cut(4).unwrap();
+        write(&output, "three\n");
+        output.commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\nthree\n");
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sudoku_client::Outcome;
 
+use super::entry::Entry;
 use super::exit::Status;
 use super::explain::Kind;
 use super::format::Answer;
@@ -18,15 +19,27 @@ pub struct Tally {
     barren: u64,
     /// Puzzles with as many solutions as were asked for, perhaps more.
     beyond_limit: u64,
+    /// Puzzles that an earlier run has answered.
+    earlier: u64,
 }
 
 impl Tally {
     /// Counts one more.
     pub fn add(&mut self, answer: &Answer<'_>) {
-        self.counts[Kind::of(answer.outcome) as usize] += 1;
-        self.barren += u64::from(answer.entry.as_ref().is_err_and(|slip| slip.is_barren()));
+        self.count_up(Kind::of(answer.outcome), answer.entry);
         let is_full = matches!(answer.outcome, Outcome::Multiple { count, .. } if *count >= answer.limit);
         self.beyond_limit += u64::from(is_full);
+    }
+
+    /// Counts one more, which an earlier run has answered.
+    pub fn add_earlier(&mut self, kind: Kind, entry: &Entry) {
+        self.count_up(kind, entry);
+        self.earlier += 1;
+    }
+
+    fn count_up(&mut self, kind: Kind, entry: &Entry) {
+        self.counts[kind as usize] += 1;
+        self.barren += u64::from(entry.as_ref().is_err_and(|slip| slip.is_barren()));
     }
 
     /// All puzzles.
@@ -73,7 +86,7 @@ impl Tally {
     }
 
     fn rate(&self, elapsed: Duration) -> f64 {
-        self.total() as f64 / elapsed.as_secs_f64().max(1e-9)
+        (self.total() - self.earlier) as f64 / elapsed.as_secs_f64().max(1e-9)
     }
 }
 
@@ -98,7 +111,7 @@ mod tests {
     use sudoku_engine::Grid;
 
     use super::*;
-    use crate::cli::entry::{Entry, Slip};
+    use crate::cli::entry::Slip;
 
     fn tally(answers: &[(Entry, Outcome)]) -> Tally {
         let mut tally = Tally::default();

@@ -11,6 +11,7 @@ mod formats;
 mod inputs;
 mod output;
 mod pipes;
+mod resume;
 mod snapshots;
 mod statuses;
 #[cfg(target_os = "linux")]

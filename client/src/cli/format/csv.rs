@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Answer, Formatter, Looks};
+use super::{Answer, Formatter, Looks, input};
 use crate::cli::explain;
 
 const HEADER: [&str; 6] = ["input", "outcome", "solution", "count", "conflicts", "error"];
@@ -20,7 +20,9 @@ impl<W: Write> Csv<W> {
         if looks.numbered {
             to.write_field("number").map_err(io_error)?;
         }
-        to.write_record(HEADER).map_err(io_error)?;
+        if !looks.continued {
+            to.write_record(HEADER).map_err(io_error)?;
+        }
         Ok(Self {
             to,
             numbered: looks.numbered,
@@ -40,7 +42,7 @@ impl<W: Write> Formatter for Csv<W> {
             .map(ToString::to_string)
             .collect();
         let record = self.to.write_record([
-            answer.input().as_str(),
+            input(answer.entry).as_str(),
             explain::name(answer.outcome),
             &solutions.join(" "),
             &answer.outcome.solution_count().to_string(),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sudoku_client::Outcome;
 use sudoku_engine::{Conflict, Unit};
 
-use super::{Answer, Formatter, Looks};
+use super::{Answer, Formatter, Looks, input};
 use crate::cli::explain;
 
 /// Writes an object for each puzzle, all with the same keys. Units and cells count from 0, as they do in the service's
@@ -117,7 +117,7 @@ fn object(answer: &Answer<'_>, numbered: bool) -> Object {
     let outcome: &Outcome = answer.outcome;
     Object {
         number: numbered.then_some(answer.number),
-        input: answer.input(),
+        input: input(answer.entry),
         outcome: explain::name(outcome),
         solutions: outcome.solutions().iter().map(ToString::to_string).collect(),
         count: outcome.solution_count(),

@@ -42,13 +42,11 @@ pub struct Answer<'a> {
     pub limit: u32,
 }
 
-impl Answer<'_> {
-    /// The puzzle as 81 characters, or the text that is none.
-    fn input(&self) -> String {
-        match self.entry {
-            Ok(grid) => grid.to_string(),
-            Err(slip) => slip.excerpt().to_owned(),
-        }
+/// The puzzle as 81 characters, or the text that is none, as far as it is kept.
+pub fn input(entry: &Entry) -> String {
+    match entry {
+        Ok(grid) => grid.to_string(),
+        Err(slip) => slip.excerpt().to_owned(),
     }
 }
 
@@ -59,6 +57,8 @@ pub struct Looks {
     pub coloured: bool,
     /// Each answer with the number of its puzzle: not all are written.
     pub numbered: bool,
+    /// Without what comes before the first answer: it has been written, and others after it.
+    pub continued: bool,
 }
 
 /// Writes answers in one format.

@@ -70,6 +70,13 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
+    /// Go on where an earlier run with the same input was stopped: keep the answers in FILE.partial
+    ///
+    /// It needs --output, and line, csv or jsonl as format. What is not whole at the end of FILE.partial is cut off.
+    /// Without that file the run begins at the beginning. An answer that does not fit its puzzle ends the run.
+    #[arg(long, requires = "output", conflicts_with = "only")]
+    pub resume: bool,
+
     /// Solve with these instructions: portable, avx2, avx2-no-pext or avx512 [default: the best that the processor has]
     ///
     /// The answers are the same, only slower or faster. A service at an endpoint picks its own.

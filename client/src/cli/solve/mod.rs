@@ -2,6 +2,7 @@
 
 mod args;
 mod plan;
+mod resume;
 
 use std::future::poll_fn;
 use std::io::{self, IsTerminal};
@@ -41,7 +42,7 @@ pub fn run(args: Args) -> anyhow::Result<Status> {
         note(format_args!("reading puzzles from the terminal; end with Ctrl-D"));
     }
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
-    let output = Output::open(plan.output.as_deref())?;
+    let output = Output::open(plan.output.as_deref(), plan.resume)?;
     let report = Report::of(&plan);
     let started = Instant::now();
     match runtime.block_on(solve(plan, &output)) {
@@ -117,10 +118,18 @@ impl From<io::Error> for Ended {
 /// Writes the answers to all puzzles to `output`, in order, as they come.
 async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
     let size = plan.size();
-    let (puzzles, mut records, read) = feed::start(plan.sources, plan.column);
+    let (mut puzzles, mut records, read) = feed::start(plan.sources, plan.column);
+    let mut tally = Tally::default();
+    if let (true, Some(earlier), FormatChoice::Fixed(format)) = (plan.resume, output.pending(), plan.format) {
+        let limit = plan.options.solution_limit;
+        let passed = resume::pass_over(earlier, format, limit, &mut puzzles, &mut records, &mut tally);
+        passed
+            .await
+            .with_context(|| format!("cannot resume {}", earlier.name()))?;
+    }
     let endpoint = plan.endpoint.as_deref();
     let mut outcomes = service::solve_many(endpoint, plan.isa, plan.options, puzzles)?;
-    if records.ahead(1).await == 0 {
+    if tally.total() == 0 && records.ahead(1).await == 0 {
         records.finish()?;
     }
     let format = match plan.format {
@@ -131,9 +140,9 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
     let looks = Looks {
         coloured: output.takes_colours(),
         numbered: !plan.only.is_empty(),
+        continued: tally.total() > 0,
     };
     let mut formatter = format.formatter(output.writer(), looks)?;
-    let mut tally = Tally::default();
     let shown = !plan.quiet && !output.is_terminal() && io::stderr().is_terminal();
     let mut progress = Progress::new(shown, read, size);
     while let Some(outcome) = next(&mut outcomes, formatter.as_mut()).await? {

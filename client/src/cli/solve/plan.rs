@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use sudoku_client::SolveOptions;
 use sudoku_engine::Isa;
 
 use super::args::{Args, Summary};
+use super::resume;
 use crate::cli::explain::Kind;
 use crate::cli::format::Format;
 use crate::cli::source::Source;
@@ -28,6 +30,8 @@ pub struct Plan {
     /// The kinds of answers to write; all where it is empty.
     pub only: Vec<Kind>,
     pub output: Option<PathBuf>,
+    /// Whether to keep what an earlier run has written.
+    pub resume: bool,
     pub quiet: bool,
     /// How to write the summary, where it was asked for.
     pub summary: Option<Summary>,
@@ -53,7 +57,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// An argument is neither a puzzle nor a file.
+    /// An argument is neither a puzzle nor a file, or the format is none that can be resumed.
     pub fn new(args: Args, terminals: Terminals) -> anyhow::Result<Self> {
         let mut sources = Vec::new();
         for argument in &args.inputs {
@@ -70,6 +74,12 @@ impl Plan {
             None if typed => FormatChoice::Fixed(Format::Pretty),
             None => FormatChoice::ByNumber,
         };
+        if let FormatChoice::Fixed(format) = format {
+            ensure!(
+                !args.resume || resume::FORMATS.contains(&format),
+                "--resume needs --format line, csv or jsonl"
+            );
+        }
         Ok(Self {
             sources,
             column: args.column,
@@ -82,6 +92,7 @@ impl Plan {
             format,
             only: args.only,
             output: args.output,
+            resume: args.resume,
             quiet: args.quiet,
             summary: args.summary,
         })

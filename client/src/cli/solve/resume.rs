@@ -1,0 +1,270 @@
+//! Going on where an earlier run was stopped.
+//!
+//! The answers in `FILE.partial` are read one by one, each with its puzzle, which it must fit. What follows the last
+//! whole one is cut off; there the new answers begin. Nothing else is known of the earlier run, so the file itself is
+//! all that it takes to go on after a power cut.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use anyhow::{Context, bail, ensure};
+use sudoku_engine::Grid;
+use tokio_stream::StreamExt;
+
+use crate::cli::entry::Entry;
+use crate::cli::explain::Kind;
+use crate::cli::feed::{Puzzles, Records};
+use crate::cli::format::{Format, input};
+use crate::cli::output::Pending;
+use crate::cli::tally::Tally;
+
+/// The most bytes of one answer: more than ten times what 10,000 solutions take.
+const LONGEST: u64 = 16 << 20;
+
+/// The formats whose answers can be told from each other in a file that ends anywhere.
+pub const FORMATS: [Format; 3] = [Format::Line, Format::Csv, Format::Jsonl];
+
+/// Passes over the puzzles that are answered in the output already, counts their answers into `tally`, and cuts off what
+/// is not whole.
+///
+/// # Errors
+///
+/// The answers belong to other puzzles or are of another format, or there are more of them than puzzles.
+pub async fn pass_over(
+    output: &Pending,
+    format: Format,
+    limit: u32,
+    puzzles: &mut Puzzles,
+    records: &mut Records,
+    tally: &mut Tally,
+) -> anyhow::Result<()> {
+    let mut answers = Answers::new(output.written(), format);
+    while let Some(answer) = answers.next().context("cannot read the answers so far")? {
+        let number = tally.total() + 1;
+        if puzzles.next().await.is_none() {
+            records.finish()?;
+            bail!("it has more answers than there are puzzles: {number} or more");
+        }
+        let record = records.next().context("more puzzles than records")?;
+        let earlier = Earlier::read(format, &answer).with_context(|| format!("answer {number} is none"))?;
+        ensure!(
+            earlier.fits(record.entry),
+            "answer {number} is not for this puzzle: it must be the same input as before"
+        );
+        let kind = match earlier.kind {
+            // A line with a solution does not tell which of the two it was.
+            Kind::Unique if limit == 1 => Kind::Solved,
+            kind => kind,
+        };
+        tally.add_earlier(kind, record.entry);
+    }
+    // A heading alone is written again.
+    let end = if tally.total() > 0 { answers.end } else { 0 };
+    output.cut(end).context("cannot cut off what is not whole")
+}
+
+/// The whole answers in an output.
+struct Answers<R> {
+    text: BufReader<R>,
+    format: Format,
+    /// Where the last whole answer ended, or the heading.
+    end: u64,
+}
+
+impl<R: Read> Answers<R> {
+    fn new(text: R, format: Format) -> Self {
+        Self {
+            text: BufReader::with_capacity(64 << 10, text),
+            format,
+            end: 0,
+        }
+    }
+
+    /// The next answer; `None` where no whole one follows.
+    fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let is_heading = self.end == 0 && self.format == Format::Csv;
+        if is_heading && self.read()?.is_none() {
+            return Ok(None);
+        }
+        self.read()
+    }
+
+    /// Reads up to the end of a line. In csv a line may end inside quotes, of which there is then an odd number before.
+    fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut record = Vec::new();
+        loop {
+            let left = LONGEST - record.len() as u64;
+            let begin = record.len();
+            self.text.by_ref().take(left).read_until(b'\n', &mut record)?;
+            if record.len() as u64 == LONGEST {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "an answer without an end",
+                ));
+            }
+            if record[begin..].last() != Some(&b'\n') {
+                return Ok(None);
+            }
+            let quotes = record.iter().filter(|&&byte| byte == b'"').count();
+            if self.format != Format::Csv || quotes % 2 == 0 {
+                self.end += record.len() as u64;
+                return Ok(Some(record));
+            }
+        }
+    }
+}
+
+/// What an answer in the output tells.
+#[derive(Debug, PartialEq, Eq)]
+struct Earlier {
+    kind: Kind,
+    of: Answered,
+}
+
+/// What is known of the puzzle that was answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Answered {
+    /// All of it.
+    Input(String),
+    /// One of its solutions.
+    Solution(Grid),
+    /// Nothing.
+    Unknown,
+}
+
+impl Earlier {
+    fn read(format: Format, answer: &[u8]) -> anyhow::Result<Self> {
+        let text = str::from_utf8(answer).context("not UTF-8")?;
+        match format {
+            Format::Csv => Self::read_csv(text),
+            Format::Jsonl => Self::read_json(text),
+            _ => Self::read_line(text.trim_end_matches('\n')),
+        }
+    }
+
+    fn read_line(line: &str) -> anyhow::Result<Self> {
+        let Some(reason) = line.strip_prefix("# ") else {
+            let solution = Grid::from_line(line)?;
+            let (kind, of) = (Kind::Unique, Answered::Solution(solution));
+            return Ok(Self { kind, of });
+        };
+        let name = reason.split(':').next().unwrap_or(reason);
+        let (kind, of) = (
+            Kind::named(name).context("an unknown outcome")?,
+            Answered::Unknown,
+        );
+        Ok(Self { kind, of })
+    }
+
+    fn read_csv(text: &str) -> anyhow::Result<Self> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(text.as_bytes());
+        let record = reader.records().next().context("an empty record")??;
+        let (input, outcome) = record.get(0).zip(record.get(1)).context("too few fields")?;
+        Self::of_input(input, outcome)
+    }
+
+    fn read_json(text: &str) -> anyhow::Result<Self> {
+        let object: serde_json::Value = serde_json::from_str(text)?;
+        let field = |name| object.get(name).and_then(serde_json::Value::as_str);
+        let (input, outcome) = field("input").zip(field("outcome")).context("too few keys")?;
+        Self::of_input(input, outcome)
+    }
+
+    fn of_input(input: &str, outcome: &str) -> anyhow::Result<Self> {
+        Ok(Self {
+            kind: Kind::named(outcome).context("an unknown outcome")?,
+            of: Answered::Input(input.to_owned()),
+        })
+    }
+
+    /// Whether it can be the answer to this.
+    fn fits(&self, entry: &Entry) -> bool {
+        if entry.is_err() != (self.kind == Kind::Invalid) {
+            return false;
+        }
+        match (&self.of, entry) {
+            (Answered::Input(text), entry) => *text == input(entry),
+            (Answered::Solution(solution), Ok(puzzle)) => {
+                let keeps = |cell| {
+                    puzzle
+                        .get(cell)
+                        .is_none_or(|digit| solution.get(cell) == Some(digit))
+                };
+                (0..81).all(keeps)
+            }
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+    const SOLUTION: &str =
+        "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+
+    #[track_caller]
+    fn whole(format: Format, text: &str, expected: &[&str], end: usize) {
+        let mut answers = Answers::new(text.as_bytes(), format);
+        let mut found = Vec::new();
+        while let Some(answer) = answers.next().unwrap() {
+            found.push(String::from_utf8(answer).unwrap());
+        }
+        assert_eq!(found, expected);
+        assert_eq!(answers.end, end as u64);
+    }
+
+    #[test]
+    fn what_is_not_whole_is_left_aside() {
+        whole(Format::Line, "", &[], 0);
+        whole(Format::Line, "ab", &[], 0);
+        whole(Format::Line, "ab\ncd\ne", &["ab\n", "cd\n"], 6);
+        whole(Format::Csv, "inp", &[], 0);
+        whole(Format::Csv, "input\n", &[], 6);
+        whole(Format::Csv, "input\na,b\nc", &["a,b\n"], 10);
+        whole(Format::Csv, "input\n\"a\n\"\"b\",c\nd", &["\"a\n\"\"b\",c\n"], 16);
+        whole(Format::Csv, "input\n\"a\nb", &[], 6);
+    }
+
+    #[test]
+    fn an_answer_must_fit_its_puzzle() {
+        let puzzle = Ok(PUZZLE.parse().unwrap());
+        let other = Ok(PUZZLE.replacen("53", "54", 1).parse().unwrap());
+        let invalid = Err(Box::new("12..".parse::<Grid>().unwrap_err().into()));
+        let csv = format!("{PUZZLE},unique,{SOLUTION},1,,");
+        let json = format!("{{\"input\":\"{PUZZLE}\",\"outcome\":\"unique\"}}");
+        for (format, text) in [
+            (Format::Line, SOLUTION),
+            (Format::Csv, &csv),
+            (Format::Jsonl, &json),
+        ] {
+            let earlier = Earlier::read(format, text.as_bytes()).unwrap();
+            assert_eq!(earlier.kind, Kind::Unique);
+            assert!(earlier.fits(&puzzle), "{text}");
+            assert!(!earlier.fits(&other), "{text}");
+            assert!(!earlier.fits(&invalid), "{text}");
+        }
+        let invalid_line = Earlier::read(Format::Line, b"# invalid: line 1: 4 cells, need 81").unwrap();
+        assert!(invalid_line.fits(&invalid));
+        assert!(!invalid_line.fits(&puzzle));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_an_error() {
+        for (format, text) in [
+            (Format::Line, "what"),
+            (Format::Line, "# what: ever"),
+            (Format::Csv, "a"),
+            (Format::Csv, "a,b"),
+            (Format::Jsonl, "{"),
+            (Format::Jsonl, "{}"),
+            (Format::Jsonl, "{\"input\":1,\"outcome\":2}"),
+        ] {
+            assert!(Earlier::read(format, text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(Earlier::read(Format::Line, b"\xff").is_err());
+    }
+}

@@ -2,13 +2,24 @@
 
 mod support;
 
-use sudoku_server::{Drained, Settings};
-use support::{PUZZLE, Server, solve, soon, until};
+use std::time::Duration;
+
+use sudoku_proto::v1::SolveManyRequest;
+use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use sudoku_server::{Drained, Rejection, Settings};
+use support::{PUZZLE, Server, error_info, message, solve, soon, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Endpoint;
+use tonic::{Code, Request};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+use tonic_types::StatusExt;
 
 #[tokio::test]
-async fn one_too_many_waits() {
+async fn one_too_many_is_closed_at_once() {
     let settings = Settings {
         max_connections: 1,
         ..Settings::default()
@@ -17,22 +28,13 @@ async fn one_too_many_waits() {
     let mut first = server.client().await;
     first.solve(solve(PUZZLE)).await.unwrap();
 
-    // The kernel completes the connection; the server does not take it yet.
-    let channel = tokio::spawn({
-        let address = server.address;
-        async move {
-            let endpoint = tonic::transport::Endpoint::from_shared(format!("http://{address}")).unwrap();
-            let channel = endpoint.connect().await.unwrap();
-            let mut client = sudoku_proto::v1::sudoku_service_client::SudokuServiceClient::new(channel);
-            client.solve(solve(PUZZLE)).await
-        }
-    });
-    for _ in 0..100 {
-        first.solve(solve(PUZZLE)).await.unwrap();
-    }
-    assert!(!channel.is_finished());
+    let mut second = TcpStream::connect(server.address).await.unwrap();
+    assert!(is_closed(&mut second).await);
+    assert_eq!(server.service.rejected(Rejection::ConnectionLimit), 1);
+    first.solve(solve(PUZZLE)).await.unwrap();
+
     drop(first);
-    soon(channel).await.unwrap().unwrap();
+    until_solved(&server).await;
 }
 
 #[tokio::test]
@@ -67,4 +69,266 @@ async fn a_client_may_come_and_go() {
         server.client().await.solve(solve(PUZZLE)).await.unwrap();
     }
     until("nothing is left", || server.service.load() == Default::default()).await;
+}
+
+/// Whether the server closes a connection, by an end or a reset, instead of waiting for more.
+async fn is_closed(stream: &mut TcpStream) -> bool {
+    let mut buffer = [0; 4_096];
+    loop {
+        match soon(stream.read(&mut buffer)).await {
+            Ok(0) | Err(_) => return true,
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Waits until a new connection is served.
+async fn until_solved(server: &Server) {
+    let solved = async {
+        loop {
+            let endpoint = Endpoint::from_shared(format!("http://{}", server.address)).unwrap();
+            if let Ok(channel) = endpoint.connect().await
+                && SudokuServiceClient::new(channel)
+                    .solve(solve(PUZZLE))
+                    .await
+                    .is_ok()
+            {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    soon(solved).await;
+}
+
+/// A frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
+    let mut frame = vec![a, b, c, kind, flags];
+    frame.extend(stream.to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const ACK: u8 = 1;
+const END_HEADERS: u8 = 4;
+const CANCEL: [u8; 4] = [0, 0, 0, 8];
+
+/// What a client begins with: the preface, and settings of its own.
+fn beginning() -> Vec<u8> {
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    bytes.extend(frame(SETTINGS, 0, 0, &[]));
+    bytes
+}
+
+/// The headers of a `SolveMany` call, in HPACK without Huffman codes.
+fn call(stream: u32) -> Vec<u8> {
+    let path = b"/sudoku.v1.SudokuService/SolveMany";
+    let mut block = vec![0x83, 0x86, 0x04, path.len() as u8];
+    block.extend(path);
+    block.extend([0x01, 9]);
+    block.extend(b"localhost");
+    block.extend([0x0f, 0x10, 16]);
+    block.extend(b"application/grpc");
+    block.extend([0x00, 2]);
+    block.extend(b"te");
+    block.push(8);
+    block.extend(b"trailers");
+    frame(HEADERS, END_HEADERS, stream, &block)
+}
+
+#[tokio::test]
+async fn who_does_not_begin_is_hung_up_on() {
+    let settings = Settings {
+        handshake_timeout: Duration::from_millis(50),
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let mut half = beginning();
+    half.truncate(10);
+    // Nothing at all; half of the preface; and no acknowledgement of the server's settings.
+    for (count, bytes) in (1..).zip([Vec::new(), half, beginning()]) {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream.write_all(&bytes).await.unwrap();
+        assert!(is_closed(&mut stream).await);
+        until("it is counted", || {
+            server.service.rejected(Rejection::Handshake) == count
+        })
+        .await;
+    }
+    let mut client = server.client().await;
+    client.solve(solve(PUZZLE)).await.unwrap();
+}
+
+#[tokio::test]
+async fn who_does_not_answer_pings_is_hung_up_on() {
+    let settings = Settings {
+        keepalive_interval: Duration::from_millis(30),
+        keepalive_timeout: Duration::from_millis(30),
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let mut client = server.client().await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let bytes = [beginning(), frame(SETTINGS, ACK, 0, &[])].concat();
+    stream.write_all(&bytes).await.unwrap();
+    assert!(is_closed(&mut stream).await);
+    until("it is counted", || {
+        server.service.rejected(Rejection::Unresponsive) == 1
+    })
+    .await;
+    // This one answers.
+    client.solve(solve(PUZZLE)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_without_calls_is_closed() {
+    let settings = Settings {
+        max_connection_idle: Duration::from_millis(50),
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let mut busy = server.client().await;
+    let (send, messages) = mpsc::channel(1);
+    let stream = busy.solve_many(ReceiverStream::new(messages)).await.unwrap();
+    let mut answers = stream.into_inner();
+
+    let mut idle = server.client().await;
+    for count in 1..3 {
+        // The client connects anew by itself.
+        idle.solve(solve(PUZZLE)).await.unwrap();
+        until("it is counted", || {
+            server.service.rejected(Rejection::Idle) == count
+        })
+        .await;
+    }
+    // A call that is open counts, though nothing was sent.
+    send.send(message([PUZZLE])).await.unwrap();
+    soon(answers.message()).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn an_old_connection_is_ended_with_goaway_and_its_calls_go_on() {
+    let settings = Settings {
+        max_connection_age: Duration::from_millis(100),
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let tcp = TcpStream::connect(server.address).await.unwrap();
+    let (mut requests, connection) = soon(h2::client::handshake(tcp)).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let request = || {
+        let uri = format!("http://{}/sudoku.v1.SudokuService/SolveMany", server.address);
+        http::Request::post(uri)
+            .header("content-type", "application/grpc")
+            .header("te", "trailers")
+            .body(())
+            .unwrap()
+    };
+    let (response, mut body) = requests.send_request(request(), false).unwrap();
+    soon(response).await.unwrap();
+    // GOAWAY without an error: no more calls here, and nothing happens to the one that runs.
+    let mut poll = std::task::Context::from_waker(std::task::Waker::noop());
+    until("no more calls are taken", || {
+        matches!(requests.poll_ready(&mut poll), std::task::Poll::Ready(Err(_)))
+    })
+    .await;
+    assert!(!connection.is_finished());
+    body.send_data(bytes::Bytes::new(), true).unwrap();
+    soon(connection).await.unwrap().unwrap();
+    // Clients connect anew.
+    until_solved(&server).await;
+}
+
+#[tokio::test]
+async fn floods_are_cut_off() {
+    let server = Server::start(Settings::default()).await;
+    let tiny: Vec<u8> = (0..50_000).flat_map(|_| frame(DATA, 0, 1, b"x")).collect();
+    let resets: Vec<u8> = (0..20_000)
+        .map(|number| 2 * number + 1)
+        .flat_map(|stream| [call(stream), frame(RST_STREAM, 0, stream, &CANCEL)].concat())
+        .collect();
+    for (count, flood) in (1..).zip([[call(1), tiny].concat(), resets]) {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let begin = [beginning(), frame(SETTINGS, ACK, 0, &[])].concat();
+        stream.write_all(&begin).await.unwrap();
+        // It may be cut off while it sends.
+        let _ = soon(stream.write_all(&flood)).await;
+        assert!(is_closed(&mut stream).await);
+        until("it is counted", || {
+            server.service.rejected(Rejection::Flood) == count
+        })
+        .await;
+    }
+    until("nothing is left", || server.service.load() == Default::default()).await;
+    server.client().await.solve(solve(PUZZLE)).await.unwrap();
+}
+
+#[tokio::test]
+async fn clients_are_told_how_many_calls_a_connection_may_have() {
+    let settings = Settings {
+        max_streams_per_connection: 3,
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let tcp = TcpStream::connect(server.address).await.unwrap();
+    let (requests, mut connection) = soon(h2::client::handshake(tcp)).await.unwrap();
+    let told = std::future::poll_fn(|cx| {
+        let _ = std::pin::Pin::new(&mut connection).poll(cx);
+        match connection.max_concurrent_send_streams() {
+            3 => std::task::Poll::Ready(()),
+            _ => std::task::Poll::Pending,
+        }
+    });
+    soon(told).await;
+    drop(requests);
+}
+
+#[tokio::test]
+async fn one_call_too_many_is_refused_whatever_its_method() {
+    let settings = Settings {
+        max_calls: 2,
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let mut health = HealthClient::new(server.channel().await);
+    let watched = health.watch(HealthCheckRequest::default()).await.unwrap();
+    let mut client = server.client().await;
+    let stream = client
+        .solve_many(tokio_stream::pending::<SolveManyRequest>())
+        .await
+        .unwrap();
+    let refused = [
+        client.solve(solve(PUZZLE)).await.unwrap_err(),
+        health.check(HealthCheckRequest::default()).await.unwrap_err(),
+    ];
+    for status in refused {
+        assert_eq!(status.code(), Code::ResourceExhausted);
+        assert_eq!(error_info(&status).reason, "OVERLOADED");
+        assert!(status.get_details_retry_info().is_some());
+    }
+    assert_eq!(server.service.rejected(Rejection::Overloaded), 2);
+    drop((watched, stream));
+    until_solved(&server).await;
+}
+
+#[tokio::test]
+async fn too_large_headers_are_refused() {
+    let server = Server::start(Settings::default()).await;
+    let mut client = server.client().await;
+    let mut call = async |bytes: usize| {
+        let mut request = Request::new(solve(PUZZLE));
+        let value = "x".repeat(bytes).parse().unwrap();
+        request.metadata_mut().insert("filler", value);
+        client.solve(request).await
+    };
+    call(10_000).await.unwrap();
+    call(20_000).await.unwrap_err();
+    assert_eq!(server.service.rejected(Rejection::Headers), 1);
+    call(200_000).await.unwrap_err();
+    call(10_000).await.unwrap();
 }

@@ -171,6 +171,15 @@ pub struct Args {
     )]
     max_streams: usize,
 
+    /// Calls of all methods open at once, health and reflection included; further ones are refused as overloaded
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Settings::default().max_calls,
+        help_heading = "Limits of calls"
+    )]
+    max_calls: usize,
+
     /// Messages of a stream that are taken before the oldest of them is answered
     #[arg(
         long,
@@ -199,7 +208,7 @@ pub struct Args {
     )]
     request_deadline: Duration,
 
-    /// Connections open at once; further ones wait
+    /// Connections open at once; further ones are closed at once
     #[arg(
         long,
         value_name = "N",
@@ -207,6 +216,64 @@ pub struct Args {
         help_heading = "Limits of connections"
     )]
     max_connections: usize,
+
+    /// Calls open at once on a connection; clients are told, and keep further ones back
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Settings::default().max_streams_per_connection,
+        help_heading = "Limits of connections"
+    )]
+    max_streams_per_connection: u32,
+
+    /// The most bytes of a call's headers, with 32 more for each header; a call with more is answered with HTTP status 431
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Settings::default().max_header_bytes,
+        help_heading = "Limits of connections"
+    )]
+    max_header_bytes: u32,
+
+    /// How long a connection without a call stays open
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "15m",
+        value_parser = parse_duration,
+        help_heading = "Limits of connections"
+    )]
+    max_connection_idle: Duration,
+
+    /// The age at which a connection's client is asked to connect anew, up to a tenth less by chance; running calls are finished
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "1h",
+        value_parser = parse_duration,
+        help_heading = "Limits of connections"
+    )]
+    max_connection_age: Duration,
+
+    /// After how much silence a client is asked whether it is still there
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "60s",
+        value_parser = parse_duration,
+        help_heading = "Limits of connections"
+    )]
+    keepalive_interval: Duration,
+
+    /// How long it has to answer
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "20s",
+        value_parser = parse_duration,
+        help_heading = "Limits of connections"
+    )]
+    keepalive_timeout: Duration,
 
     /// How long a connection may take to begin, the handshake of TLS included
     #[arg(
@@ -241,7 +308,14 @@ impl Args {
             max_streams: self.max_streams,
             messages_per_stream: self.messages_per_stream,
             shared_messages: self.shared_messages,
+            max_calls: self.max_calls,
             max_connections: self.max_connections,
+            max_streams_per_connection: self.max_streams_per_connection,
+            max_header_bytes: self.max_header_bytes,
+            max_connection_idle: self.max_connection_idle,
+            max_connection_age: self.max_connection_age,
+            keepalive_interval: self.keepalive_interval,
+            keepalive_timeout: self.keepalive_timeout,
             handshake_timeout: self.handshake_timeout,
             request_deadline: self.request_deadline,
             drain_deadline: self.drain_deadline,

@@ -1,65 +1,156 @@
 //! The calls of a connection, before the services see them.
 
 use std::convert::Infallible;
-use std::future::{Ready, ready};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use futures_util::future::Either;
-use http::{Request, Response};
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper_util::service::{TowerToHyperService, TowerToHyperServiceFuture};
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::service::Routes;
 
 use crate::error::Error;
+use crate::lifetime::{Active, Activity};
 use crate::rejected::{Rejected, Rejection};
+use crate::service::Service;
 use crate::tokens::Tokens;
 
 /// Load balancers ask for it, and have no token.
 const HEALTH: &str = "/grpc.health.v1.Health/";
+
+/// What a header counts for besides its name and value (RFC 9113, section 6.5.2).
+const HEADER_OVERHEAD: usize = 32;
 
 /// All services, behind what every call must pass.
 #[derive(Debug, Clone)]
 pub(crate) struct Calls {
     services: TowerToHyperService<Routes>,
     tokens: Option<Tokens>,
+    /// Places for calls, on all connections together.
+    places: Arc<Semaphore>,
+    max_header_bytes: usize,
     rejected: Arc<Rejected>,
+    /// That of the connection.
+    activity: Arc<Activity>,
 }
 
 impl Calls {
-    pub fn new(services: Routes, tokens: Option<Tokens>, rejected: Arc<Rejected>) -> Self {
+    pub fn new(services: Routes, tokens: Option<Tokens>, service: &Service) -> Self {
         Self {
             services: TowerToHyperService::new(services),
             tokens,
-            rejected,
+            places: Arc::new(Semaphore::new(service.settings.max_calls)),
+            max_header_bytes: service.settings.max_header_bytes as usize,
+            rejected: Arc::clone(&service.rejected),
+            activity: Activity::new(),
         }
     }
 
-    fn check(&self, request: &Request<Incoming>) -> Result<(), Error> {
-        let Some(tokens) = &self.tokens else {
-            return Ok(());
+    /// The same for another connection, with its activity.
+    pub fn on_connection(&self) -> (Self, Arc<Activity>) {
+        let activity = Activity::new();
+        let calls = Self {
+            activity: Arc::clone(&activity),
+            ..self.clone()
         };
-        if request.uri().path().starts_with(HEALTH) || tokens.admit(request.headers()) {
-            return Ok(());
+        (calls, activity)
+    }
+
+    /// Gives a place to a call that may go on.
+    fn admit(&self, request: &Request<Incoming>) -> Result<OwnedSemaphorePermit, Rejection> {
+        if header_bytes(request.headers()) > self.max_header_bytes {
+            return Err(Rejection::Headers);
         }
-        self.rejected.add(Rejection::Unauthenticated);
-        Err(Error::Unauthenticated)
+        if !self.authenticated(request) {
+            return Err(Rejection::Unauthenticated);
+        }
+        Arc::clone(&self.places)
+            .try_acquire_owned()
+            .map_err(|_| Rejection::Overloaded)
+    }
+
+    fn authenticated(&self, request: &Request<Incoming>) -> bool {
+        let Some(tokens) = &self.tokens else {
+            return true;
+        };
+        request.uri().path().starts_with(HEALTH) || tokens.admit(request.headers())
     }
 }
 
+/// The answer to a call that may not go on.
+fn refusal(reason: Rejection) -> Response<Body> {
+    match reason {
+        Rejection::Unauthenticated => Status::from(Error::Unauthenticated).into_http(),
+        Rejection::Headers => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            response
+        }
+        _ => Status::from(Error::Overloaded).into_http(),
+    }
+}
+
+fn header_bytes(headers: &HeaderMap) -> usize {
+    headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + HEADER_OVERHEAD)
+        .sum()
+}
+
 impl hyper::service::Service<Request<Incoming>> for Calls {
-    type Response = Response<Body>;
+    type Response = Response<Placed>;
     type Error = Infallible;
-    type Future = Either<
-        Ready<Result<Response<Body>, Infallible>>,
-        TowerToHyperServiceFuture<Routes, Request<Incoming>>,
-    >;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Placed>, Infallible>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        match self.check(&request) {
-            Ok(()) => Either::Right(self.services.call(request)),
-            Err(error) => Either::Left(ready(Ok(Status::from(error).into_http()))),
-        }
+        let active = self.activity.enter();
+        let admitted = self
+            .admit(&request)
+            .map(|place| (place, self.services.call(request)));
+        Box::pin(async {
+            let (place, response) = match admitted {
+                Ok((place, answer)) => (Some(place), answer.await?),
+                Err(response) => (None, response),
+            };
+            Ok(response.map(|body| Placed {
+                body,
+                _place: place,
+                _active: active,
+            }))
+        })
+    }
+}
+
+/// The body of an answer, with which its call gives its place back.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    body: Body,
+    _place: Option<OwnedSemaphorePermit>,
+    _active: Active,
+}
+
+impl http_body::Body for Placed {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -1,6 +1,7 @@
 //! Connections: accepted up to a number, served as HTTP/2, and ended when the server drains.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,30 +14,26 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::calls::Calls;
+use crate::frames::{Frames, Seen};
+use crate::lifetime::{self, Activity, Over};
 use crate::listener::{Accepted, Listener, Transport};
 use crate::preface::{self, Preface};
 use crate::rejected::{Rejected, Rejection};
 use crate::service::Service;
+use crate::settings::Settings;
 use crate::tls::Tls;
 
 /// What a client may send of a stream before the server asks for more: some 3,000 puzzles, as many as keep the engines
 /// full until the next have come. With a quarter of it a puzzle took a fifth more of the server's time.
 ///
 /// Stream and connection window belong together: h2 charges small DATA frames that wait unread against the connection
-/// window, and a server that is slow for a moment must not run out of it. This connection window has room for the small
-/// messages of all [`MAX_STREAMS`] streams. It takes no memory by itself, since the stream windows bound what can wait.
+/// window, and a server that is slow for a moment must not run out of it. So the connection window has room for the small
+/// messages of all streams. It takes no memory by itself, since the stream windows bound what can wait.
 const STREAM_WINDOW: u32 = 256 * 1024;
-const CONNECTION_WINDOW: u32 = 256 * 1024 * 1024;
-const MAX_STREAMS: u32 = 100;
+const CONNECTION_WINDOW_PER_STREAM: u32 = 10 * STREAM_WINDOW;
 
 /// A message of many puzzles comes in one frame or a few, and these are read from the socket at once.
 const MAX_FRAME: u32 = 64 * 1024;
-
-const MAX_HEADER_BYTES: u32 = 16 * 1024;
-
-/// How often a silent connection is asked whether it is still there, and how long it has to say so.
-const PING_INTERVAL: Duration = Duration::from_secs(60);
-const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long accepting rests after an error. The usual one is that no file descriptor is free, which does not pass at
 /// once.
@@ -48,7 +45,7 @@ pub(crate) struct Connections {
     calls: Calls,
     tls: Option<Tls>,
     rejected: Arc<Rejected>,
-    handshake_timeout: Duration,
+    settings: Arc<Settings>,
     room: Arc<Semaphore>,
     tasks: TaskTracker,
     /// Tells the connections that are there to finish.
@@ -67,7 +64,7 @@ impl Connections {
             calls,
             tls,
             rejected: Arc::clone(&service.rejected),
-            handshake_timeout: settings.handshake_timeout,
+            settings: Arc::clone(settings),
             room: Arc::new(Semaphore::new(settings.max_connections)),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
@@ -88,20 +85,27 @@ impl Connections {
 
     async fn accept_from(&self, listener: &Listener) -> Infallible {
         loop {
-            let Ok(room) = Arc::clone(&self.room).acquire_owned().await else {
-                unreachable!("nobody closes the semaphore")
-            };
-            match listener.accept().await {
-                Ok(accepted) => {
-                    tracing::debug!(peer = accepted.peer, "connection accepted");
-                    self.tasks.spawn(self.connection(accepted, room));
-                }
+            let accepted = match listener.accept().await {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     sleep(ACCEPT_PAUSE).await;
+                    continue;
                 }
+            };
+            match Arc::clone(&self.room).try_acquire_owned() {
+                Ok(room) => {
+                    tracing::debug!(peer = accepted.peer, "connection accepted");
+                    self.tasks.spawn(self.connection(accepted, room));
+                }
+                // Closed at once: a client that waits for its turn would learn nothing, and could try elsewhere.
+                Err(_) => self.turn_away(Rejection::ConnectionLimit),
             }
         }
+    }
+
+    fn turn_away(&self, reason: Rejection) {
+        turn_away(&self.rejected, reason);
     }
 
     /// Asks the clients that are connected to finish their calls and to go elsewhere. Those that connect from now on are
@@ -131,9 +135,10 @@ impl Connections {
         accepted: Accepted,
         room: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + Send + 'static {
-        let calls = self.calls.clone();
+        let (calls, activity) = self.calls.on_connection();
+        let settings = Arc::clone(&self.settings);
         let rejected = Arc::clone(&self.rejected);
-        let opening = timeout(self.handshake_timeout, open(accepted, self.tls.clone()));
+        let opening = timeout(settings.handshake_timeout, open(accepted, self.tls.clone()));
         let (draining, closing, cut) = (self.draining.clone(), self.closing.clone(), self.cut.clone());
         async move {
             let _room = room;
@@ -143,21 +148,31 @@ impl Connections {
                 };
                 let stream = match opened.unwrap_or(Err(Rejection::Handshake)) {
                     Ok(stream) => stream,
-                    Err(reason) => {
-                        rejected.add(reason);
-                        return tracing::debug!(reason = reason.name(), "a connection was turned away");
-                    }
+                    Err(reason) => return turn_away(&rejected, reason),
                 };
                 // One that comes during a drain is served until its end.
                 let finish = match draining.is_cancelled() {
                     true => closing,
                     false => draining,
                 };
-                serve(stream, calls, finish).await;
+                let connection = Connection {
+                    calls,
+                    activity,
+                    settings,
+                    finish,
+                };
+                if let Err(reason) = connection.serve(stream).await {
+                    turn_away(&rejected, reason);
+                }
             })
             .await;
         }
     }
+}
+
+fn turn_away(rejected: &Rejected, reason: Rejection) {
+    rejected.add(reason);
+    tracing::debug!(reason = reason.name(), "a connection was closed");
 }
 
 /// Does the handshake of TLS where there is one, and waits for the client's first bytes. Fails with the reason why there is
@@ -179,31 +194,77 @@ async fn open(accepted: Accepted, tls: Option<Tls>) -> Result<impl Transport, Re
     }
 }
 
-/// Serves a connection until it ends, or until its last call has ended after `finish`.
-async fn serve(stream: impl Transport + 'static, calls: Calls, finish: CancellationToken) {
-    let connection = http2::Builder::new(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .adaptive_window(false)
-        .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW)
-        .max_concurrent_streams(MAX_STREAMS)
-        .max_frame_size(MAX_FRAME)
-        .max_header_list_size(MAX_HEADER_BYTES)
-        .keep_alive_interval(PING_INTERVAL)
-        .keep_alive_timeout(PING_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), calls);
-    let mut connection = std::pin::pin!(connection);
-    let end = tokio::select! {
-        // In this order, since a connection that is told to finish before it was polled closes without a word.
-        biased;
-        end = connection.as_mut() => end,
-        () = finish.cancelled() => {
-            // Sends GOAWAY: the client opens no more streams here, and those that are open go on to their ends.
-            connection.as_mut().graceful_shutdown();
-            connection.await
+/// A connection that has begun.
+struct Connection {
+    calls: Calls,
+    activity: Arc<Activity>,
+    settings: Arc<Settings>,
+    /// Asks the client to finish.
+    finish: CancellationToken,
+}
+
+impl Connection {
+    /// Serves it until it ends, or until its last call has ended after it was asked to finish. Fails with the reason why the
+    /// server ended it before its client did.
+    async fn serve(self, stream: impl Transport + 'static) -> Result<(), Rejection> {
+        let (stream, seen) = Frames::new(stream);
+        let connection = self.protocol().serve_connection(TokioIo::new(stream), self.calls);
+        let mut connection = std::pin::pin!(connection);
+        let over = tokio::select! {
+            // In this order, since a connection that is told to finish before it was polled closes without a word.
+            biased;
+            end = connection.as_mut() => return why(end, &seen),
+            () = self.finish.cancelled() => None,
+            over = lifetime::over(&seen, &self.activity, &self.settings) => Some(over),
+        };
+        if over == Some(Over::HalfOpen) {
+            return Err(Rejection::Handshake);
         }
+        // Sends GOAWAY: the client opens no more streams here, and those that are open go on to their ends.
+        connection.as_mut().graceful_shutdown();
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "the connection broke");
+        }
+        match over {
+            Some(Over::Idle) => Err(Rejection::Idle),
+            _ => Ok(()),
+        }
+    }
+
+    fn protocol(&self) -> http2::Builder<TokioExecutor> {
+        let settings = &self.settings;
+        let streams = settings.max_streams_per_connection;
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder
+            .timer(TokioTimer::new())
+            .adaptive_window(false)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(streams * CONNECTION_WINDOW_PER_STREAM)
+            .max_concurrent_streams(streams)
+            .max_frame_size(MAX_FRAME)
+            // Twice as much, so that what is too large gets as far as to be counted.
+            .max_header_list_size(2 * settings.max_header_bytes)
+            .keep_alive_interval(settings.keepalive_interval)
+            .keep_alive_timeout(settings.keepalive_timeout);
+        builder
+    }
+}
+
+/// Why a connection ended that nobody asked to finish, where it was the server that ended it.
+fn why(end: hyper::Result<()>, seen: &Seen) -> Result<(), Rejection> {
+    let Err(error) = end else {
+        return Ok(());
     };
-    if let Err(error) = end {
-        tracing::debug!(%error, "the connection broke");
+    tracing::debug!(%error, "the connection broke");
+    let calm = || {
+        let error = error.source()?.downcast_ref::<h2::Error>()?;
+        Some(!error.is_remote() && error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM))
+    };
+    if seen.flooded() || calm() == Some(true) {
+        return Err(Rejection::Flood);
+    }
+    match error.is_timeout() {
+        true => Err(Rejection::Unresponsive),
+        false => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! The server: the service, health and reflection on a listening socket, and its orderly end.
 
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sudoku_proto::v1::FILE_DESCRIPTOR_SET;
@@ -44,7 +43,7 @@ pub async fn serve(front: impl Into<Front>, service: Service, shutdown: impl Fut
         tokens,
     } = front.into();
     let health = Health::serving().await;
-    let calls = Calls::new(routes(&service, &health), tokens, Arc::clone(&service.rejected));
+    let calls = Calls::new(routes(&service, &health), tokens, &service);
     let connections = Connections::new(calls, tls, &service);
     let mut accepting = Box::pin(connections.accept(listeners));
     tokio::select! {

@@ -132,7 +132,7 @@ impl Service {
     async fn solve_one(&self, request: SolveRequest, deadline: Option<Instant>) -> Result<Answer, Error> {
         let puzzle = Grid::from_line(&request.puzzle).map_err(Error::InvalidPuzzle)?;
         let options = Options::read(request.options.as_ref(), 1, &self.settings.limits)?;
-        let _permit = permit(&self.solves)?;
+        let _permit = self.permit(&self.solves)?;
         let mut attempt = Attempt::new(&puzzle, options, self.settings.isa);
         loop {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -147,18 +147,19 @@ impl Service {
     }
 
     fn open_stream(&self, requests: Streaming<Puzzles>, deadline: Option<Instant>) -> Result<Answers, Error> {
-        let permit = permit(&self.streams)?;
+        let permit = self.permit(&self.streams)?;
         Ok(Answers::new(self, requests, deadline, permit))
     }
-}
 
-/// Takes a permit, or refuses at once: work that waits for its turn would only get older.
-fn permit(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Error> {
-    Arc::clone(semaphore)
-        .try_acquire_owned()
-        .map_err(|error| match error {
-            TryAcquireError::NoPermits | TryAcquireError::Closed => Error::Overloaded,
+    /// Takes a permit, or refuses at once: work that waits for its turn would only get older.
+    fn permit(&self, semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Error> {
+        Arc::clone(semaphore).try_acquire_owned().map_err(|error| {
+            self.rejected.add(Rejection::Overloaded);
+            match error {
+                TryAcquireError::NoPermits | TryAcquireError::Closed => Error::Overloaded,
+            }
         })
+    }
 }
 
 fn deadline<T>(request: &Request<T>) -> Option<Instant> {

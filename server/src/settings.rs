@@ -64,8 +64,25 @@ pub struct Settings {
     ///
     /// So the server holds at most `max_streams + shared_messages` messages with their answers.
     pub shared_messages: usize,
-    /// Connections open at once, 1 or more; further ones wait to be accepted. Default 1,024.
+    /// Calls of all methods open at once, health and reflection included, 1 or more; one more is refused as overloaded.
+    /// Default 4,096.
+    pub max_calls: usize,
+    /// Connections open at once, 1 or more; further ones are closed at once. Default 1,024.
     pub max_connections: usize,
+    /// Calls open at once on a connection, 1 to 800. Clients are told, and keep further ones back. Default 100.
+    pub max_streams_per_connection: u32,
+    /// The most bytes of a call's headers, counted as in HTTP/2 with 32 more for each: 1 KiB to 1 MiB. A call with more is
+    /// answered with the HTTP status 431. Default 16 KiB.
+    pub max_header_bytes: u32,
+    /// How long a connection without a call stays open, above 0 and at most a year. Default 15 min.
+    pub max_connection_idle: Duration,
+    /// The age at which a connection's client is asked to connect anew, above 0 and at most a year; up to a tenth less, by
+    /// chance. Calls that run then are finished. Default 1 h.
+    pub max_connection_age: Duration,
+    /// After how much silence a client is asked whether it is still there, 1 ms to a day. Default 60 s.
+    pub keepalive_interval: Duration,
+    /// How long it has to answer, 1 ms to a day. Default 20 s.
+    pub keepalive_timeout: Duration,
     /// How long a connection may take until it has sent the first bytes of HTTP/2, the handshake of TLS included: above 0 and
     /// at most a day. Default 10 s.
     pub handshake_timeout: Duration,
@@ -87,7 +104,14 @@ impl Default for Settings {
             max_streams: 512,
             messages_per_stream: 512,
             shared_messages: 1_024,
+            max_calls: 4_096,
             max_connections: 1_024,
+            max_streams_per_connection: 100,
+            max_header_bytes: 16 * 1024,
+            max_connection_idle: Duration::from_secs(15 * 60),
+            max_connection_age: Duration::from_secs(60 * 60),
+            keepalive_interval: Duration::from_secs(60),
+            keepalive_timeout: Duration::from_secs(20),
             handshake_timeout: Duration::from_secs(10),
             request_deadline: Duration::from_secs(30),
             drain_deadline: Duration::from_secs(25),
@@ -117,6 +141,10 @@ const LEAST_BYTES: u32 = 128;
 
 const LEAST_TIME: Duration = Duration::from_nanos(1);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// More would ask for a larger flow-control window than HTTP/2 has for a connection.
+const MOST_STREAMS_PER_CONNECTION: u32 = 800;
 
 impl Settings {
     /// Checks every setting against its range.
@@ -131,7 +159,25 @@ impl Settings {
         within("max_streams", self.max_streams, 1, MOST_AT_ONCE)?;
         within("messages_per_stream", self.messages_per_stream, 1, MOST_AT_ONCE)?;
         within("shared_messages", self.shared_messages, 0, MOST_AT_ONCE)?;
+        within("max_calls", self.max_calls, 1, MOST_AT_ONCE)?;
         within("max_connections", self.max_connections, 1, MOST_AT_ONCE)?;
+        within(
+            "max_streams_per_connection",
+            self.max_streams_per_connection,
+            1,
+            MOST_STREAMS_PER_CONNECTION,
+        )?;
+        within("max_header_bytes", self.max_header_bytes, 1_024, 1024 * 1024)?;
+        within("max_connection_idle", self.max_connection_idle, LEAST_TIME, YEAR)?;
+        within("max_connection_age", self.max_connection_age, LEAST_TIME, YEAR)?;
+        let least_keepalive = Duration::from_millis(1);
+        within(
+            "keepalive_interval",
+            self.keepalive_interval,
+            least_keepalive,
+            DAY,
+        )?;
+        within("keepalive_timeout", self.keepalive_timeout, least_keepalive, DAY)?;
         within("handshake_timeout", self.handshake_timeout, LEAST_TIME, DAY)?;
         within("request_deadline", self.request_deadline, LEAST_TIME, DAY)?;
         within("drain_deadline", self.drain_deadline, Duration::ZERO, DAY)
@@ -198,6 +244,15 @@ mod tests {
         refused("messages_per_stream", |s| s.messages_per_stream = 0);
         refused("shared_messages", |s| s.shared_messages = usize::MAX);
         refused("max_connections", |s| s.max_connections = 0);
+        refused("max_calls", |s| s.max_calls = 0);
+        refused("max_streams_per_connection", |s| {
+            s.max_streams_per_connection = 801
+        });
+        refused("max_header_bytes", |s| s.max_header_bytes = 1_023);
+        refused("max_connection_idle", |s| s.max_connection_idle = Duration::ZERO);
+        refused("max_connection_age", |s| s.max_connection_age = Duration::MAX);
+        refused("keepalive_interval", |s| s.keepalive_interval = Duration::ZERO);
+        refused("keepalive_timeout", |s| s.keepalive_timeout = Duration::MAX);
         refused("handshake_timeout", |s| s.handshake_timeout = Duration::MAX);
         refused("request_deadline", |s| s.request_deadline = Duration::ZERO);
         refused("drain_deadline", |s| s.drain_deadline = Duration::MAX);

@@ -110,13 +110,17 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let active = self.activity.enter();
-        let admitted = self
-            .admit(&request)
-            .map(|place| (place, self.services.call(request)));
+        let admitted = match self.admit(&request) {
+            Ok(place) => Ok((place, self.services.call(request))),
+            Err(reason) => {
+                self.rejected.add(reason);
+                Err(reason)
+            }
+        };
         Box::pin(async {
             let (place, response) = match admitted {
                 Ok((place, answer)) => (Some(place), answer.await?),
-                Err(response) => (None, response),
+                Err(reason) => (None, refusal(reason)),
             };
             Ok(response.map(|body| Placed {
                 body,

@@ -23,7 +23,7 @@ pub fn command() -> Command {
 
 /// A server as its own process, which ends with the test.
 pub struct Server {
-    process: Child,
+    pub process: Child,
     pub output: BufReader<ChildStdout>,
     pub address: SocketAddr,
 }

@@ -2,8 +2,9 @@
 
 use clap::ValueEnum;
 use sudoku_client::Outcome;
-use sudoku_engine::Conflict;
+use sudoku_engine::{Conflict, Grid};
 
+use super::draw::Ink;
 use super::format::Answer;
 
 /// The kinds of outcomes.
@@ -114,13 +115,28 @@ fn conflict(conflict: &Conflict) -> String {
     let cells = conflict
         .cells
         .iter()
-        .map(|cell| format!(" r{}c{}", cell / 9 + 1, cell % 9 + 1));
+        .map(|&index| format!(" {}", cell(index.into())));
     format!(
         "{} repeats {} at{}",
         conflict.unit,
         conflict.digit,
         cells.collect::<String>()
     )
+}
+
+/// The name of a cell, 0 to 80 row by row, as in `r5c1`.
+pub fn cell(cell: usize) -> String {
+    format!("r{}c{}", cell / 9 + 1, cell % 9 + 1)
+}
+
+/// What a cell of a puzzle without a solution is drawn with.
+pub fn ink(puzzle: &Grid, conflicts: &[Conflict], cell: usize) -> Ink {
+    let holds = |conflict: &Conflict| conflict.cells.iter().any(|&other| usize::from(other) == cell);
+    match puzzle.get(cell) {
+        None => Ink::Blank,
+        Some(_) if conflicts.iter().any(holds) => Ink::Marked,
+        Some(_) => Ink::Clue,
+    }
 }
 
 /// A text from outside with its control characters escaped, so that it can neither begin another line nor steer a
@@ -139,7 +155,7 @@ pub fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sudoku_engine::{Grid, Unit};
+    use sudoku_engine::Unit;
 
     use super::*;
 

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use sudoku_engine::Grid;
-use sudoku_engine::text::{ParseError, Reader};
+use sudoku_engine::text::{ParseError, ParseErrorKind, Reader};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 
@@ -202,6 +202,23 @@ impl Feed {
         let record = Ok(Arc::clone(&chunk));
         self.to_writer.blocking_send(record).map_err(|_| Stop::Gone)?;
         self.to_solver.blocking_send(chunk).map_err(|_| Stop::Gone)
+    }
+}
+
+/// The one puzzle of a text, which may be compressed.
+///
+/// # Errors
+///
+/// There is none, there are several, or what is there is none.
+pub fn single(bytes: &[u8]) -> anyhow::Result<Grid> {
+    let (packing, seen) = unpack::look(bytes, BUFFER)?;
+    let text = BufReader::new(unpack::text(packing, BufReader::new(seen))?);
+    let mut entries = Reader::new(text);
+    let first = entries.next().context("no puzzle found")??;
+    match entries.next().transpose()? {
+        None => Ok(first?),
+        Some(Ok(_)) => Err(ParseError::from(ParseErrorKind::Several).into()),
+        Some(Err(error)) => Err(error.into()),
     }
 }
 

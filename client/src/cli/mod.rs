@@ -3,6 +3,8 @@
 //! Each command has its arguments as they were typed (`Args`) and what they mean (`Plan`), so that everything past the
 //! parsing works on decided values.
 
+mod check;
+mod draw;
 mod entry;
 pub mod exit;
 mod explain;
@@ -33,6 +35,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::Args),
+    Check(check::Args),
 }
 
 /// Reads the arguments and does what they say.
@@ -44,8 +47,10 @@ enum Command {
 pub fn run() -> anyhow::Result<ExitCode> {
     let arguments = std::env::args_os().map(source::without_leading_dash);
     match Cli::parse_from(arguments).command {
-        Command::Solve(args) => solve::run(args).map(ExitCode::from),
+        Command::Solve(args) => solve::run(args),
+        Command::Check(args) => check::run(args),
     }
+    .map(ExitCode::from)
 }
 
 /// Writes an error to standard error: one line, with its causes. A cause that the text before it already tells is left

@@ -101,6 +101,18 @@ impl Output {
             && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
     }
 
+    /// How many characters fit on a line: `COLUMNS` says it, or the terminal; `None` where answers go elsewhere.
+    pub fn width(&self) -> Option<usize> {
+        if !matches!(self, Self::Stdout) {
+            return None;
+        }
+        let said = std::env::var("COLUMNS")
+            .ok()
+            .and_then(|columns| columns.parse().ok());
+        let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+        said.or_else(terminal).filter(|&width| width > 0)
+    }
+
     /// Puts a complete file in its place.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod support;
 
 mod cases;
+mod check;
 mod columns;
 mod compressed;
 mod endpoint;

@@ -1,11 +1,18 @@
 //! Help pages, drawings and errors, as they stand in `snapshots`. `INSTA_UPDATE=always cargo test -p sudoku-client`
 //! renews them.
 
-use crate::support::{CONFLICT, SHORT, TWO, UNIQUE, client, text};
+use crate::support::{CONFLICT, HARD, SHORT, TWO, UNIQUE, UNSOLVABLE, client, text};
 
 /// Runs a command and compares all it shows with what is written down under `name`.
 fn check(name: &str, arguments: &[&str]) {
-    let output = client().args(arguments).output().expect("the command runs");
+    check_with(name, &[], arguments);
+}
+
+/// The same with variables of the environment. An escape character is shown as `␛`.
+fn check_with(name: &str, variables: &[(&str, &str)], arguments: &[&str]) {
+    let mut command = client();
+    let command = command.args(arguments).envs(variables.iter().copied());
+    let output = command.output().expect("the command runs");
     let shown = format!(
         "{}{}exit status {}",
         text(output.stdout),
@@ -13,7 +20,7 @@ fn check(name: &str, arguments: &[&str]) {
         output.status.code().expect("it ends by itself"),
     );
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!(name, shown);
+        insta::assert_snapshot!(name, shown.replace('\u{1b}', "␛"));
     });
 }
 
@@ -22,6 +29,8 @@ fn help() {
     check("help", &["--help"]);
     check("help_solve_short", &["solve", "-h"]);
     check("help_solve", &["solve", "--help"]);
+    check("help_check_short", &["check", "-h"]);
+    check("help_check", &["check", "--help"]);
     check("no_command", &[]);
     check("version", &["--version"]);
 }
@@ -41,7 +50,46 @@ fn drawings() {
 }
 
 #[test]
+fn drawings_of_checks() {
+    const WIDE: [(&str, &str); 1] = [("COLUMNS", "53")];
+    const NARROW: [(&str, &str); 1] = [("COLUMNS", "40")];
+    const COLOURED: [(&str, &str); 1] = [("CLICOLOR_FORCE", "1")];
+    check("check_proper", &["check", UNIQUE]);
+    check("check_conflict", &["check", CONFLICT]);
+    check("check_unsolvable", &["check", UNSOLVABLE]);
+    check_with("check_two_wide", &WIDE, &["check", TWO]);
+    check_with("check_two_narrow", &NARROW, &["check", TWO]);
+    check_with("check_two_coloured", &COLOURED, &["check", TWO]);
+    check_with("check_conflict_coloured", &COLOURED, &["check", CONFLICT]);
+    check("check_ascii", &["check", "--ascii", CONFLICT]);
+    check("check_undecided", &["check", "--time-limit", "1us", HARD]);
+}
+
+#[test]
+fn drawings_for_narrow_and_poor_terminals() {
+    let draw = ["solve", "--format", "pretty", CONFLICT];
+    check_with("drawing_narrow", &[("COLUMNS", "40")], &draw);
+    check_with("drawing_poor_locale", &[("LC_ALL", "C")], &draw);
+    check_with(
+        "drawing_coloured",
+        &[("CLICOLOR_FORCE", "1")],
+        &["solve", "--format", "pretty", UNIQUE],
+    );
+}
+
+#[test]
 fn errors() {
+    check("error_check_slip", &["check", SHORT]);
+    check("error_check_nothing", &["check"]);
+    check("error_check_missing", &["check", "missing.txt"]);
+    check("error_column", &["solve", "--column", "2", "-"]);
+    check("error_only", &["solve", "--only", "good", UNIQUE]);
+    check("error_all", &["solve", "--all", "--limit", "3", UNIQUE]);
+    check("error_resume_output", &["solve", "--resume", UNIQUE]);
+    check(
+        "error_resume_format",
+        &["solve", "--resume", "-f", "json", "-o", "answers", UNIQUE],
+    );
     check("error_slip", &["solve", SHORT]);
     check("error_endpoint", &["solve", "--endpoint", "no endpoint", UNIQUE]);
     check("error_limit", &["solve", "--limit", "10001", UNIQUE]);

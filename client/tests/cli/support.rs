@@ -33,15 +33,21 @@ pub const UNSOLVABLE: &str =
 pub const CONFLICT: &str =
     "..9.7...5..21..9..1...28....7...5..1..851.....5....3.......3..68........21.....87";
 
+/// A puzzle that takes more than a step to solve, so that it can be given up.
+pub const HARD: &str = "..............3.85..1.2.......5.7.....4...1...9.......5......73..2.1........4...9";
+
 /// A puzzle with its last cell missing.
 pub const SHORT: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..7";
 
 /// Variables that change what the command does.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 11] = [
     "CLICOLOR",
     "CLICOLOR_FORCE",
     "COLORTERM",
     "COLUMNS",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
     "NO_COLOR",
     "SUDOKU_ENDPOINT",
     "SUDOKU_SIMD",
@@ -66,6 +72,13 @@ pub fn raw_client() -> process::Command {
 pub fn solve() -> Command {
     let mut command = client();
     command.arg("solve");
+    command
+}
+
+/// `sudoku-client check`.
+pub fn check() -> Command {
+    let mut command = client();
+    command.arg("check");
     command
 }
 

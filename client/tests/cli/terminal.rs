@@ -5,8 +5,9 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::support::{OTHER, OTHER_SOLVED, UNIQUE, UNIQUE_SOLVED, lines, raw_client};
+use crate::support::{OTHER, OTHER_SOLVED, TWO, UNIQUE, UNIQUE_SOLVED, lines, raw_client};
 
 /// A terminal of its own: what stands at its screen and keyboard, and what programs see.
 struct Terminal {
@@ -69,6 +70,31 @@ fn a_single_puzzle_is_drawn_in_colour() {
     let shown = shown(&[UNIQUE]);
     assert!(is_drawing(&shown), "{shown}");
     assert!(shown.contains("\u{1b}[1m5"), "{shown:?}");
+}
+
+#[test]
+fn drawings_fit_the_terminal() {
+    for (columns, lines) in [(40, 26 + 3), (80, 13 + 2)] {
+        let terminal = Terminal::new();
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&terminal.screen, size).unwrap();
+        let mut command = raw_client();
+        command
+            .args(["check", TWO])
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        let shown = terminal.show(&mut command, "");
+        assert_eq!(shown.lines().count(), lines, "{shown}");
+        assert!(
+            shown.lines().all(|line| line.chars().count() <= columns.into()),
+            "{shown}"
+        );
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use sudoku_client::Outcome;
 
+use super::draw::Pen;
 use super::entry::Entry;
 
 /// A format, by its name on the command line.
@@ -53,8 +54,8 @@ pub fn input(entry: &Entry) -> String {
 /// What formats have in common.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Looks {
-    /// In colours, where the format has any.
-    pub coloured: bool,
+    /// What drawings are made with.
+    pub pen: Pen,
     /// Each answer with the number of its puzzle: not all are written.
     pub numbered: bool,
     /// Without what comes before the first answer: it has been written, and others after it.

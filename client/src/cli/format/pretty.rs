@@ -2,17 +2,12 @@
 
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style};
 use sudoku_client::Outcome;
-use sudoku_engine::{Conflict, Grid};
+use sudoku_engine::Grid;
 
 use super::{Answer, Formatter, Looks};
+use crate::cli::draw::Ink;
 use crate::cli::explain;
-
-const CLUE: Style = Style::new().bold();
-const CLASHING_CLUE: Style = AnsiColor::Red.on_default().bold();
-const FOUND: Style = AnsiColor::Cyan.on_default();
-const BLANK: Style = Style::new().dimmed();
 
 /// Draws the solutions that were found, or the puzzle where there is none, and says below what that means.
 #[derive(Debug)]
@@ -34,33 +29,18 @@ impl<W: Write> Pretty<W> {
     fn drawings(&mut self, puzzle: &Grid, outcome: &Outcome) -> io::Result<()> {
         for solution in outcome.solutions() {
             self.draw(solution, |cell| match puzzle.get(cell) {
-                Some(_) => CLUE,
-                None => FOUND,
+                Some(_) => Ink::Clue,
+                None => Ink::Found,
             })?;
         }
-        if !outcome.solutions().is_empty() {
-            return Ok(());
+        if outcome.solutions().is_empty() {
+            self.draw(puzzle, |cell| explain::ink(puzzle, outcome.conflicts(), cell))?;
         }
-        let clashes = |cell| {
-            let holds = |conflict: &Conflict| conflict.cells.iter().any(|&other| usize::from(other) == cell);
-            outcome.conflicts().iter().any(holds)
-        };
-        self.draw(puzzle, |cell| match puzzle.get(cell) {
-            None => BLANK,
-            Some(_) if clashes(cell) => CLASHING_CLUE,
-            Some(_) => CLUE,
-        })
+        Ok(())
     }
 
-    fn draw(&mut self, grid: &Grid, style: impl Fn(usize) -> Style) -> io::Result<()> {
-        if !self.looks.coloured {
-            return writeln!(self.to, "{}", grid.pretty());
-        }
-        let drawing = grid.pretty().cells(|f, cell, character| {
-            let style = style(cell);
-            write!(f, "{style}{character}{style:#}")
-        });
-        writeln!(self.to, "{drawing}")
+    fn draw(&mut self, grid: &Grid, ink: impl Fn(usize) -> Ink) -> io::Result<()> {
+        writeln!(self.to, "{}", self.looks.pen.draw(grid, ink))
     }
 }
 
@@ -75,13 +55,12 @@ impl<W: Write> Formatter for Pretty<W> {
         if let Ok(puzzle) = answer.entry {
             self.drawings(puzzle, answer.outcome)?;
         }
-        match (explain::shortfall(answer), answer.outcome) {
-            (Some(reason), _) => writeln!(self.to, "{reason}"),
-            (None, Outcome::Solved { .. }) => {
-                writeln!(self.to, "solved: a solution, perhaps not the only one")
-            }
-            (None, _) => writeln!(self.to, "unique: the only solution"),
-        }
+        let verdict = match (explain::shortfall(answer), answer.outcome) {
+            (Some(reason), _) => reason,
+            (None, Outcome::Solved { .. }) => "solved: a solution, perhaps not the only one".to_owned(),
+            (None, _) => "unique: the only solution".to_owned(),
+        };
+        writeln!(self.to, "{}", self.looks.pen.wrap(&verdict))
     }
 
     fn flush(&mut self) -> io::Result<()> {

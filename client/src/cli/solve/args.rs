@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use sudoku_engine::Isa;
 
+use crate::cli::draw;
 use crate::cli::explain::Kind;
 use crate::cli::format::Format;
+use crate::cli::service;
 use crate::cli::table::Column;
 
 /// The arguments, as typed.
@@ -31,9 +32,8 @@ pub struct Args {
     #[arg(short, long, value_name = "N|NAME")]
     pub column: Option<Column>,
 
-    /// Send the puzzles to this service, such as http://127.0.0.1:50051, instead of solving them here
-    #[arg(long, value_name = "URL", env = "SUDOKU_ENDPOINT", hide_env_values = true)]
-    pub endpoint: Option<String>,
+    #[command(flatten)]
+    pub service: service::Args,
 
     /// Stop each search after this many solutions
     ///
@@ -77,11 +77,8 @@ pub struct Args {
     #[arg(long, requires = "output", conflicts_with = "only")]
     pub resume: bool,
 
-    /// Solve with these instructions: portable, avx2, avx2-no-pext or avx512 [default: the best that the processor has]
-    ///
-    /// The answers are the same, only slower or faster. A service at an endpoint picks its own.
-    #[arg(long, value_name = "NAME", env = "SUDOKU_SIMD", value_parser = Isa::named, hide_short_help = true)]
-    pub simd: Option<Isa>,
+    #[command(flatten)]
+    pub drawing: draw::Args,
 
     /// Write nothing but answers and errors: no progress bar, no summary
     #[arg(short, long)]
@@ -131,7 +128,9 @@ Exit status, the highest that applies:
   3  the service could not do it
 
 Environment:
-  SUDOKU_ENDPOINT  the service, where --endpoint names none
-  SUDOKU_SIMD      the instructions to solve with, where --simd names none
-  NO_COLOR         draw without colours on a terminal
-  CLICOLOR_FORCE   draw with colours, even into a pipe";
+  SUDOKU_ENDPOINT         the service, where --endpoint names none
+  SUDOKU_SIMD             the instructions to solve with, where --simd names none
+  NO_COLOR                draw without colours on a terminal
+  CLICOLOR_FORCE          draw with colours, even into a pipe
+  COLUMNS                 the width to draw for, where it is not the terminal's
+  LC_ALL, LC_CTYPE, LANG  draw with ASCII where the first that is set is not UTF-8";

@@ -11,9 +11,9 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use sudoku_client::Error;
 use tokio_stream::Stream;
 
+use super::draw::Pen;
 use super::exit::Status;
 use super::explain::Kind;
 use super::feed;
@@ -22,7 +22,7 @@ use super::output::Output;
 use super::progress::Progress;
 use super::source::Source;
 use super::tally::Tally;
-use super::{line, note, service};
+use super::{line, note};
 pub use args::Args;
 use args::Summary;
 use plan::{FormatChoice, Plan, Terminals};
@@ -127,8 +127,7 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
             .await
             .with_context(|| format!("cannot resume {}", earlier.name()))?;
     }
-    let endpoint = plan.endpoint.as_deref();
-    let mut outcomes = service::solve_many(endpoint, plan.isa, plan.options, puzzles)?;
+    let mut outcomes = plan.service.solve_many(plan.options, puzzles)?;
     if tally.total() == 0 && records.ahead(1).await == 0 {
         records.finish()?;
     }
@@ -138,7 +137,7 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
         FormatChoice::ByNumber => Format::Line,
     };
     let looks = Looks {
-        coloured: output.takes_colours(),
+        pen: Pen::new(plan.drawing, output),
         numbered: !plan.only.is_empty(),
         continued: tally.total() > 0,
     };
@@ -146,7 +145,7 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
     let shown = !plan.quiet && !output.is_terminal() && io::stderr().is_terminal();
     let mut progress = Progress::new(shown, read, size);
     while let Some(outcome) = next(&mut outcomes, formatter.as_mut()).await? {
-        let outcome = outcome.map_err(|error| service_error(error, endpoint))?;
+        let outcome = outcome.map_err(|error| plan.service.explain(error))?;
         let record = records.next().context("more answers than puzzles")?;
         let answer = Answer {
             number: tally.total() + 1,
@@ -165,19 +164,6 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
     records.finish()?;
     formatter.finish()?;
     Ok(tally)
-}
-
-/// An error of the service, with the name of what was called. The place in the stream is left out where it says no more
-/// than that nothing was answered.
-fn service_error(error: Error, endpoint: Option<&str>) -> anyhow::Error {
-    let error = match error {
-        Error::Interrupted { answered: 0, source } => *source,
-        other => other,
-    };
-    match endpoint {
-        Some(endpoint) => anyhow::Error::new(error).context(endpoint.to_owned()),
-        None => error.into(),
-    }
 }
 
 /// The next outcome. While it is not there yet, what has been written goes out, so that answers never wait for puzzles

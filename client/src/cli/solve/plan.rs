@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::ensure;
 use sudoku_client::SolveOptions;
-use sudoku_engine::Isa;
 
 use super::args::{Args, Summary};
 use super::resume;
+use crate::cli::draw;
 use crate::cli::explain::Kind;
 use crate::cli::format::Format;
+use crate::cli::service::Which;
 use crate::cli::source::Source;
 use crate::cli::table::Column;
 
@@ -21,8 +22,7 @@ pub const ALL: u32 = 10_000;
 pub struct Plan {
     pub sources: Vec<Source>,
     pub column: Option<Column>,
-    pub endpoint: Option<String>,
-    pub isa: Option<Isa>,
+    pub service: Which,
     pub options: SolveOptions,
     /// Whether all solutions are looked for, as far as the limit allows.
     pub all: bool,
@@ -32,6 +32,7 @@ pub struct Plan {
     pub output: Option<PathBuf>,
     /// Whether to keep what an earlier run has written.
     pub resume: bool,
+    pub drawing: draw::Args,
     pub quiet: bool,
     /// How to write the summary, where it was asked for.
     pub summary: Option<Summary>,
@@ -83,8 +84,7 @@ impl Plan {
         Ok(Self {
             sources,
             column: args.column,
-            endpoint: args.endpoint.filter(|endpoint| !endpoint.is_empty()),
-            isa: args.simd,
+            service: args.service.into(),
             options: SolveOptions::new()
                 .solution_limit(if args.all { ALL } else { args.limit })
                 .time_limit(args.time_limit),
@@ -93,6 +93,7 @@ impl Plan {
             only: args.only,
             output: args.output,
             resume: args.resume,
+            drawing: args.drawing,
             quiet: args.quiet,
             summary: args.summary,
         })

@@ -3,17 +3,15 @@
 
 mod common;
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{EASY, assert_solves, collect, grid, puzzle, until};
+use common::server::Server;
+use common::{EASY, assert_solves, chain, collect, grid, interrupted, puzzle, until};
 use sudoku_client::{Error, Grid, Reason, SudokuClient};
-use sudoku_server::{Drained, Service, Settings, serve};
+use sudoku_server::{Drained, Service, Settings};
 use tokio::net::TcpListener;
-use tokio::runtime::{self, Runtime};
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
@@ -22,99 +20,6 @@ use tonic::codegen::http::Request;
 use tower::ServiceExt;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A real server on a port of its own, in a runtime of its own, so that it can be killed as a process is.
-struct Server {
-    address: SocketAddr,
-    service: Service,
-    shutdown: Option<oneshot::Sender<()>>,
-    drained: Option<JoinHandle<Drained>>,
-    runtime: Option<Runtime>,
-}
-
-impl Server {
-    async fn start(settings: Settings) -> Self {
-        Self::start_at("127.0.0.1:0".parse().unwrap(), settings).await
-    }
-
-    async fn start_at(address: SocketAddr, settings: Settings) -> Self {
-        // The port of a server that was killed may take a moment to be free.
-        let mut listener = None;
-        until("the port is free", || {
-            listener = std::net::TcpListener::bind(address).ok();
-            listener.is_some()
-        })
-        .await;
-        let listener = listener.unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
-        let service = Service::new(settings).unwrap();
-        let (shutdown, asked) = oneshot::channel::<()>();
-        let runtime = runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
-        let drained = runtime.spawn({
-            let service = service.clone();
-            async move {
-                let listener = TcpListener::from_std(listener).unwrap();
-                serve(listener, service, async { drop(asked.await) }).await
-            }
-        });
-        Self {
-            address,
-            service,
-            shutdown: Some(shutdown),
-            drained: Some(drained),
-            runtime: Some(runtime),
-        }
-    }
-
-    async fn client(&self) -> SudokuClient {
-        SudokuClient::connect(self.address.to_string()).await.unwrap()
-    }
-
-    fn shut_down(&mut self) -> JoinHandle<Drained> {
-        self.shutdown.take().unwrap().send(()).unwrap();
-        self.drained.take().unwrap()
-    }
-
-    /// Ends it in the middle of whatever it does: all of its sockets close at once.
-    fn kill(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// What ended a stream after `answered` outcomes.
-fn interrupted(error: Option<Error>, answered: usize) -> Error {
-    match error {
-        Some(Error::Interrupted {
-            answered: said,
-            source,
-        }) => {
-            assert_eq!(said, answered as u64, "{source}");
-            *source
-        }
-        other => panic!("{other:?} does not say how far the stream got"),
-    }
-}
-
-/// The error with all that caused it, as a person gets to read it.
-fn chain(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        None => error.to_string(),
-        Some(source) => format!("{error}: {}", chain(source)),
-    }
-}
 
 #[tokio::test]
 async fn calls_cross_a_socket() {
@@ -141,9 +46,9 @@ async fn endpoints_that_are_none_are_refused() {
 #[tokio::test]
 async fn what_an_endpoint_asks_for_in_vain_is_refused() {
     let cases = [
-        ("https://127.0.0.1:50051", "only http"),
-        ("HTTPS://127.0.0.1:50051", "only http"),
-        ("ftp://127.0.0.1:50051", "only http"),
+        ("https://127.0.0.1:50051", "only http and unix"),
+        ("HTTPS://127.0.0.1:50051", "only http and unix"),
+        ("ftp://127.0.0.1:50051", "only http and unix"),
         ("http://user:password@127.0.0.1:50051", "password"),
         ("user@127.0.0.1:50051", "password"),
         ("http://127.0.0.1:50051/sudoku", "path"),
@@ -321,7 +226,7 @@ async fn absurd_deadlines_are_no_deadline() {
 #[tokio::test]
 async fn a_draining_server_answers_what_it_took_and_says_why_it_ends() {
     let mut server = Server::start(Settings::default()).await;
-    let client = server.client().await;
+    let client = server.builder().retries(0).connect().await.unwrap();
     let (sender, receiver) = mpsc::channel(10);
     let mut outcomes = client.solve_many(ReceiverStream::new(receiver));
     for number in 0..3 {

@@ -6,14 +6,18 @@ use std::time::Duration;
 use sudoku_engine::Grid;
 use sudoku_proto::v1::GetServerInfoRequest;
 use sudoku_proto::wire::sudoku_service_client::SudokuServiceClient;
+use tokio::sync::Semaphore;
 use tokio_stream::{Stream, StreamExt};
 use tonic::client::GrpcService;
 use tonic::codegen::{Body, Bytes, StdError};
 use tonic::transport::Channel;
 
+use crate::calls::Calls;
 use crate::deadline::Deadline;
-use crate::many::{Call, Limits, LimitsCache};
-use crate::{Error, Outcome, Outcomes, Puzzle, ServerInfo, SolveOptions, channel, status, wire};
+use crate::endpoints::Endpoints;
+use crate::many::{Limits, LimitsCache};
+use crate::retry::Policy;
+use crate::{ClientBuilder, Error, Outcome, Outcomes, Puzzle, ServerInfo, SolveOptions, status, wire};
 
 /// What a [`SudokuClient`] sends its calls through: a [`Channel`], the same wrapped in tower layers, or the service
 /// itself in this process.
@@ -48,18 +52,24 @@ impl<T> Transport for T where
 
 /// A client of the Sudoku service.
 ///
-/// It is cheap to clone; clones share the connection.
+/// It is cheap to clone; clones share the connections, and what is known of the servers.
 #[derive(Debug, Clone)]
 pub struct SudokuClient<T = Channel> {
-    rpc: SudokuServiceClient<T>,
+    calls: Calls<T>,
+    batch_size: usize,
     options: SolveOptions,
     deadline: Option<Duration>,
     limits: Arc<LimitsCache>,
 }
 
 impl SudokuClient {
-    /// Connects to a server, such as `http://127.0.0.1:50051`. Without a scheme it is `http`, and no other is supported:
-    /// the connection is not encrypted.
+    /// A builder, for several endpoints and for all else that can be set.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+
+    /// Connects to a server, such as `http://127.0.0.1:50051`, with all else as the [builder](ClientBuilder) has it by
+    /// default. Without a scheme it is `http`: the connection is not encrypted.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), sudoku_client::Error> {
@@ -75,7 +85,7 @@ impl SudokuClient {
     ///
     /// [`Error::Endpoint`] if that is not an endpoint, [`Error::Transport`] if no connection could be made.
     pub async fn connect(endpoint: impl AsRef<str>) -> Result<Self, Error> {
-        Ok(Self::from_service(channel::connect(endpoint.as_ref()).await?))
+        Self::builder().endpoint(endpoint.as_ref()).connect().await
     }
 
     /// Connects to a server when the first call needs it. That call then fails if no connection can be made.
@@ -88,13 +98,14 @@ impl SudokuClient {
     ///
     /// Outside a Tokio runtime.
     pub fn connect_lazy(endpoint: impl AsRef<str>) -> Result<Self, Error> {
-        Ok(Self::from_service(channel::connect_lazy(endpoint.as_ref())?))
+        Self::builder().endpoint(endpoint.as_ref()).connect_lazy()
     }
 }
 
 impl<T: Transport> SudokuClient<T> {
     /// A client that sends its calls through `service`: a channel of your own, one wrapped in tower layers, or the
-    /// service itself in this process.
+    /// service itself in this process. Unless it gets [retries](Self::with_retries) nothing is
+    /// retried, and whether the service lives is left to whoever brings it.
     ///
     /// ```
     /// use sudoku_client::{Grid, SudokuClient};
@@ -107,19 +118,35 @@ impl<T: Transport> SudokuClient<T> {
     /// # }
     /// ```
     pub fn from_service(service: T) -> Self {
-        let client = Self {
-            rpc: SudokuServiceClient::new(service),
+        let calls = Calls {
+            endpoints: Endpoints::single(service),
+            policy: Policy::hands_off(0),
+            hedge: None,
+            places: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+            longest_reply: 0,
+        };
+        Self::new(calls, usize::MAX).with_options(SolveOptions::default())
+    }
+
+    /// A client with its options still to be set.
+    pub(crate) fn new(calls: Calls<T>, batch_size: usize) -> Self {
+        Self {
+            calls,
+            batch_size,
             options: SolveOptions::default(),
             deadline: None,
             limits: Arc::default(),
-        };
-        client.with_options(SolveOptions::default())
+        }
+    }
+
+    pub(crate) fn endpoints(&self) -> &Endpoints<T> {
+        &self.calls.endpoints
     }
 
     /// This client with other options for the puzzles of its calls.
     #[must_use]
     pub fn with_options(mut self, options: SolveOptions) -> Self {
-        self.rpc = self.rpc.max_decoding_message_size(wire::longest_reply(&options));
+        self.calls.set_options(&options);
         self.options = options;
         self
     }
@@ -132,6 +159,14 @@ impl<T: Transport> SudokuClient<T> {
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
+        self
+    }
+
+    /// This client with another number of retries, as [`ClientBuilder::retries`] has them. A client of a service of your
+    /// own has none.
+    #[must_use]
+    pub fn with_retries(mut self, retries: usize) -> Self {
+        self.calls.policy.set_retries(retries);
         self
     }
 
@@ -161,8 +196,9 @@ impl<T: Transport> SudokuClient<T> {
     /// Any [`Error`] but [`Error::Interrupted`]. A puzzle without a solution, or with several, is none.
     pub async fn solve(&self, puzzle: &Grid) -> Result<Outcome, Error> {
         let deadline = Deadline::after(self.deadline);
-        let request = deadline.request(wire::solve_request(puzzle, &self.options));
-        let response = deadline.bound(self.rpc.clone().solve(request)).await?;
+        let message = wire::solve_request(puzzle, &self.options);
+        let call = |mut rpc: SudokuServiceClient<T>, request| async move { rpc.solve(request).await };
+        let response = self.calls.hedged(deadline, message, call).await?;
         Ok(wire::solved(response, &self.options)?)
     }
 
@@ -207,15 +243,14 @@ impl<T: Transport> SudokuClient<T> {
         let deadline = Deadline::after(self.deadline);
         let client = self.clone();
         let limits = async move { client.limits().await };
-        let (rpc, options) = (self.rpc.clone(), self.options);
-        let open = move || Call::open(rpc.clone(), options, deadline);
         Outcomes::new(
             puzzles.map(Into::into),
-            options,
+            self.options,
             deadline,
+            self.calls.clone(),
             self.limits.clone(),
             limits,
-            open,
+            self.batch_size,
         )
     }
 
@@ -255,8 +290,9 @@ impl<T: Transport> SudokuClient<T> {
     /// Any [`Error`] but [`Error::Interrupted`].
     pub async fn server_info(&self) -> Result<ServerInfo, Error> {
         let deadline = Deadline::after(self.deadline);
-        let request = deadline.request(GetServerInfoRequest {});
-        let response = deadline.bound(self.rpc.clone().get_server_info(request)).await?;
+        let call =
+            |mut rpc: SudokuServiceClient<T>, request| async move { rpc.get_server_info(request).await };
+        let response = self.calls.unary(deadline, GetServerInfoRequest {}, call).await?;
         Ok(wire::server_info(response))
     }
 
@@ -264,6 +300,8 @@ impl<T: Transport> SudokuClient<T> {
     /// such method.
     async fn limits(&self) -> Result<Limits, Error> {
         if let Some(known) = self.limits.get() {
+            // What is not the first stream has to know where to go as well.
+            self.endpoints().known().await?;
             return Ok(known);
         }
         let limits = match self.server_info().await {

@@ -32,18 +32,28 @@ impl Deadline {
         request
     }
 
+    /// Whether it passes before `instant`.
+    pub(crate) fn is_before(self, instant: Instant) -> bool {
+        self.0.is_some_and(|deadline| deadline < instant)
+    }
+
     /// Waits for the answer to a call, but not past the deadline.
     pub(crate) async fn bound<M>(
         self,
         call: impl Future<Output = Result<Response<M>, Status>>,
     ) -> Result<M, Error> {
-        let answer = match self.0 {
-            None => call.await,
-            Some(instant) => tokio::time::timeout_at(instant, call)
-                .await
-                .map_err(|_| Error::DeadlineExceeded)?,
-        };
+        let answer = self.limit(call).await?;
         answer.map(Response::into_inner).map_err(status::error)
+    }
+
+    /// Waits for something, but not past the deadline.
+    pub(crate) async fn limit<F: Future>(self, future: F) -> Result<F::Output, Error> {
+        match self.0 {
+            None => Ok(future.await),
+            Some(instant) => tokio::time::timeout_at(instant, future)
+                .await
+                .map_err(|_| Error::DeadlineExceeded),
+        }
     }
 
     /// A timer for a call that is polled. It needs the runtime only once it is polled itself.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Why a call failed.
@@ -19,6 +21,9 @@ pub enum Error {
         /// What is wrong with it.
         source: Box<dyn StdError + Send + Sync>,
     },
+    /// The client was built with something that cannot be.
+    #[error("{0}")]
+    Config(&'static str),
     /// No connection, or it broke before the answer had come.
     #[error(transparent)]
     Transport(TransportError),
@@ -42,6 +47,24 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn endpoint(endpoint: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::Endpoint {
+            endpoint: endpoint.to_owned(),
+            source: source.into(),
+        }
+    }
+
+    /// The same, with the endpoint where it happened.
+    pub(crate) fn at(self, endpoint: &str) -> Self {
+        match self {
+            Self::Transport(error) if !endpoint.is_empty() => Self::Transport(TransportError {
+                endpoint: Some(endpoint.to_owned()),
+                ..error
+            }),
+            other => other,
+        }
+    }
+
     /// What ended the call, with the place in a stream ([`Error::Interrupted`]) taken off.
     pub fn root(&self) -> &Self {
         match self {
@@ -183,22 +206,74 @@ impl fmt::Display for Reason {
 /// A connection that could not be made, or that broke. Its source says why.
 #[derive(Debug, Clone)]
 pub struct TransportError {
-    pub(crate) status: tonic::Status,
+    cause: Cause,
+    endpoint: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+enum Cause {
+    /// As the transport has it.
+    Status(tonic::Status),
+    /// The name of the server stands for nothing.
+    Unresolved(Arc<io::Error>),
+    /// The server does not answer, though the connection stands.
+    Silent,
+}
+
+impl From<Cause> for TransportError {
+    fn from(cause: Cause) -> Self {
+        Self {
+            cause,
+            endpoint: None,
+        }
+    }
+}
+
+impl TransportError {
+    pub(crate) fn broken(status: tonic::Status) -> Self {
+        Cause::Status(status).into()
+    }
+
+    pub(crate) fn unresolved(error: Arc<io::Error>) -> Self {
+        Cause::Unresolved(error).into()
+    }
+
+    pub(crate) fn silent() -> Self {
+        Cause::Silent.into()
+    }
+
+    /// The endpoint that it was to, where that is known.
+    pub fn endpoint(&self) -> Option<&str> {
+        self.endpoint.as_deref()
+    }
+
+    /// The status that the transport made of it, where it did. Its code means little.
+    pub fn status(&self) -> Option<&tonic::Status> {
+        match &self.cause {
+            Cause::Status(status) => Some(status),
+            Cause::Unresolved(_) | Cause::Silent => None,
+        }
+    }
 }
 
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match StdError::source(self) {
-            Some(_) => f.write_str("no connection to the service"),
+        match (&self.cause, self.source()) {
+            (Cause::Silent, _) => f.write_str("the service does not answer"),
             // Nothing below tells more, so the text stands here.
-            None => write!(f, "no connection to the service: {}", self.status.message()),
+            (Cause::Status(status), None) => write!(f, "no connection to the service: {}", status.message()),
+            _ => f.write_str("no connection to the service"),
         }
     }
 }
 
 impl StdError for TransportError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        let outer = self.status.source()?;
+        let outer = match &self.cause {
+            Cause::Status(status) => status.source()?,
+            Cause::Unresolved(error) => return Some(error.as_ref()),
+            Cause::Silent => return None,
+        };
         // The transport's own wrapper says only "transport error".
         if outer.is::<tonic::transport::Error>() {
             return outer.source();

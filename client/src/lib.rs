@@ -26,24 +26,29 @@
 //!
 //! # Layout
 //!
-//! `channel` sets up connections, `client` has the calls, `many` the streams of puzzles. `wire` is where the types of the
-//! contract become those of the SDK, and `status` where a gRPC status becomes an [`Error`].
+//! `builder` and `client` are what a program sees. `endpoints` knows the servers and which of them take part, `retry` what
+//! is tried again and when; `calls` makes calls of one message with both, `many` streams of puzzles. `wire` is where the
+//! types of the contract become those of the SDK, and `status` where a gRPC status becomes an [`Error`].
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod channel;
+mod builder;
+mod calls;
 mod client;
 mod deadline;
+mod endpoints;
 mod error;
 mod many;
 mod options;
 mod outcome;
 mod puzzle;
+mod retry;
 mod server_info;
 mod status;
 mod wire;
 
+pub use builder::ClientBuilder;
 pub use client::{SudokuClient, Transport};
 pub use error::{Error, FieldViolation, ProtocolError, Reason, ServiceError, TransportError};
 pub use many::Outcomes;

@@ -1,6 +1,6 @@
 //! Streams of puzzles.
 //!
-//! The packer makes batches of puzzles, an exchange sends them in a call and matches the answers with them, and
+//! The packer makes batches of puzzles, an exchange sends them in calls and matches the answers with them, and
 //! [`Outcomes`] drives both and hands out the outcomes one by one. Nothing runs in the background: all of it happens
 //! while the outcomes are polled, so dropping them ends it.
 
@@ -17,15 +17,27 @@ use std::task::{Context, Poll, ready};
 
 use tokio_stream::Stream;
 
+use crate::calls::Calls;
 use crate::deadline::{Deadline, Timer};
-use crate::{Error, Outcome, Puzzle, SolveOptions};
+use crate::{Error, Outcome, Puzzle, SolveOptions, Transport};
 use answers::Answers;
-pub(crate) use call::Call;
 use exchange::Exchange;
 pub(crate) use limits::{Limits, LimitsCache};
 use packer::Packer;
 
-type Starting = Pin<Box<dyn Future<Output = Result<Exchange, Error>> + Send>>;
+type Starting = Pin<Box<dyn Future<Output = Result<Box<dyn Batches>, Error>> + Send>>;
+
+/// An exchange over whatever transport.
+trait Batches: Send {
+    /// The answers to the next batch, as [`Exchange::poll_answers`] has them.
+    fn poll_answers(&mut self, cx: &mut Context<'_>, late: bool) -> Poll<Option<Result<Answers, Error>>>;
+}
+
+impl<T: Transport> Batches for Exchange<T> {
+    fn poll_answers(&mut self, cx: &mut Context<'_>, late: bool) -> Poll<Option<Result<Answers, Error>>> {
+        self.poll_answers(cx, late)
+    }
+}
 
 /// The outcomes of a stream of puzzles, in the order of the puzzles.
 ///
@@ -43,23 +55,26 @@ pub struct Outcomes {
 
 enum State {
     Starting(Starting),
-    Running(Box<Exchange>),
+    Running(Box<dyn Batches>),
     Ended,
 }
 
 impl Outcomes {
-    pub(crate) fn new(
+    /// The outcomes of `puzzles`, in messages of at most `most` and as many as `limits` has.
+    pub(crate) fn new<T: Transport>(
         puzzles: impl Stream<Item = Puzzle> + Send + 'static,
         options: SolveOptions,
         deadline: Deadline,
+        calls: Calls<T>,
         cache: Arc<LimitsCache>,
         limits: impl Future<Output = Result<Limits, Error>> + Send + 'static,
-        open: impl FnMut() -> Call + Send + 'static,
+        most: usize,
     ) -> Self {
         let start = async move {
-            let batch = limits.await?.batch(&options);
+            let batch = limits.await?.batch(&options).min(most);
             let packer = Packer::new(Box::pin(puzzles), batch);
-            Ok(Exchange::new(options, packer, batch, Box::new(open)))
+            let exchange = Exchange::new(options, deadline, calls, packer, batch);
+            Ok(Box::new(exchange) as Box<dyn Batches>)
         };
         Self {
             state: State::Starting(Box::pin(start)),
@@ -77,19 +92,14 @@ impl Outcomes {
             && let Poll::Ready(exchange) = starting.as_mut().poll(cx)
         {
             match exchange {
-                Ok(exchange) => self.state = State::Running(Box::new(exchange)),
+                Ok(exchange) => self.state = State::Running(exchange),
                 Err(error) => return Poll::Ready(Some(Err(error))),
             }
         }
         let answers = match &mut self.state {
             State::Starting(_) => Poll::Pending,
             State::Ended => Poll::Ready(None),
-            State::Running(exchange) => {
-                if !late {
-                    exchange.poll_send(cx);
-                }
-                exchange.poll_answers(cx)
-            }
+            State::Running(exchange) => exchange.poll_answers(cx, late),
         };
         match answers {
             // What had come by then is handed out before this.

@@ -15,10 +15,9 @@ pub(crate) fn error(status: Status) -> Error {
     }
     let details = status.get_error_details();
     let info = details.error_info().filter(|info| info.domain == ERROR_DOMAIN);
-    // A status that has a source was made on this side, from a broken connection, and its code means little. So does
-    // the code of a call that ended without any status, which comes as `Unknown`: the service never sends that.
-    if status.source().is_some() || (status.code() == Code::Unknown && info.is_none()) {
-        return Error::Transport(TransportError { status });
+    // A status that has a source was made on this side, from a broken connection, and its code means little.
+    if status.source().is_some() || was_cut_off(&status) {
+        return Error::Transport(TransportError::broken(status));
     }
     let fields = details
         .bad_request()
@@ -38,6 +37,21 @@ pub(crate) fn error(status: Status) -> Error {
         retry_delay: details.retry_info().and_then(|retry| retry.retry_delay),
         status,
     }))
+}
+
+/// Whether the call ended without any status: cut off, by something in between. The transport says so in words only.
+fn was_cut_off(status: &Status) -> bool {
+    status.code() == Code::Unknown && status.message().contains("missing grpc-status")
+}
+
+/// Whether the server does not take calls at present.
+pub(crate) fn is_unavailable(error: &ServiceError) -> bool {
+    error.code() == Code::Unavailable
+}
+
+/// Whether the server, or what the call asked for, is at a limit.
+pub(crate) fn is_exhausted(error: &ServiceError) -> bool {
+    error.code() == Code::ResourceExhausted
 }
 
 /// Whether the server does not have the method.
@@ -121,10 +135,13 @@ mod tests {
 
     #[test]
     fn a_call_without_a_status_is_a_broken_connection() {
-        assert!(matches!(
-            error(Status::unknown("no trailers")),
-            Error::Transport(_)
-        ));
+        let status = Status::unknown("protocol error: missing grpc-status trailer, stream was terminated");
+        assert!(matches!(error(status), Error::Transport(_)));
+    }
+
+    #[test]
+    fn an_unknown_error_of_the_service_is_its_own() {
+        assert_eq!(service_error(Status::unknown("oh")).code(), Code::Unknown);
     }
 
     #[test]

@@ -3,6 +3,9 @@
 // Each test file uses a part of it.
 #![allow(dead_code)]
 
+pub mod process;
+pub mod server;
+
 use std::time::Duration;
 
 use sudoku_client::{Error, Grid, Outcome, Outcomes, SudokuClient};
@@ -81,4 +84,26 @@ pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     tokio::time::timeout(Duration::from_secs(60), poll)
         .await
         .unwrap_or_else(|_| panic!("waited for ever until {what}"));
+}
+
+/// What ended a stream after `answered` outcomes.
+pub fn interrupted(error: Option<Error>, answered: usize) -> Error {
+    match error {
+        Some(Error::Interrupted {
+            answered: said,
+            source,
+        }) => {
+            assert_eq!(said, answered as u64, "{source}");
+            *source
+        }
+        other => panic!("{other:?} does not say how far the stream got"),
+    }
+}
+
+/// The error with all that caused it, as a person gets to read it.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        None => error.to_string(),
+        Some(source) => format!("{error}: {}", chain(source)),
+    }
 }

@@ -1,11 +1,12 @@
 //! A call of `SolveMany`: messages out, answers back.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use sudoku_proto::wire::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::wire::{PuzzleWriter, Results};
 use tokio::runtime::Handle;
 use tokio::sync::{
@@ -16,15 +17,25 @@ use tokio::time::timeout;
 use tokio_stream::Stream;
 use tonic::{CancellationHandle, Streaming};
 
+use crate::calls::Calls;
 use crate::deadline::Deadline;
+use crate::endpoints::{Endpoint, EndpointId, Lease, Watch};
+use crate::error::ProtocolError;
 use crate::{Error, SolveOptions, Transport, status, wire};
 
 /// How long a call that was given up is looked after.
 const LEAVING: Duration = Duration::from_secs(10);
 
 /// A call that runs until it is dropped, which cancels it, or until the server ends it.
-pub(crate) struct Call {
+pub(super) struct Call<T: Transport> {
     options: SolveOptions,
+    lease: Lease<T>,
+    /// The batches without an answer, in the order in which they were sent: their numbers, and how many puzzles each has.
+    owed: VecDeque<(u64, usize)>,
+    owed_puzzles: usize,
+    sent_puzzles: u64,
+    /// `None` where nobody looks after the server.
+    watch: Option<Watch<T>>,
     /// `None` once all was sent. It holds what the transport has not taken yet: the caller bounds that, by the number of
     /// messages without an answer.
     requests: Option<mpsc::UnboundedSender<PuzzleWriter>>,
@@ -61,20 +72,22 @@ impl Stream for Requests {
     }
 }
 
-impl Call {
+impl<T: Transport> Call<T> {
     /// Starts a call, which may wait until the first message is sent.
-    pub(crate) fn open<T: Transport>(
-        mut rpc: SudokuServiceClient<T>,
-        options: SolveOptions,
-        deadline: Deadline,
-    ) -> Self {
+    pub(super) fn open(calls: &Calls<T>, lease: Lease<T>, options: SolveOptions, deadline: Deadline) -> Self {
         let (requests, messages) = mpsc::unbounded_channel();
         let (_held, released) = oneshot::channel();
-        let mut request = deadline.request(Requests { messages, _held });
+        let mut request = calls.request(deadline, Requests { messages, _held });
         let cancel = request.cancellation_handle();
+        let mut rpc = calls.rpc(&lease);
         let opening = async move { deadline.bound(rpc.solve_many(request)).await };
         Self {
             options,
+            watch: calls.policy.looks_after().then(|| Watch::new(&lease)),
+            lease,
+            owed: VecDeque::new(),
+            owed_puzzles: 0,
+            sent_puzzles: 0,
             requests: Some(requests),
             receiving: Some(Receiving {
                 replies: Replies::Opening(Box::pin(opening)),
@@ -84,12 +97,54 @@ impl Call {
         }
     }
 
-    /// Sends a message. If the call has ended, the next answer says why.
-    pub(super) fn send(&mut self, mut puzzles: PuzzleWriter) {
-        if let Some(requests) = &self.requests {
-            wire::set_options(&mut puzzles, &self.options);
-            let _ = requests.send(puzzles);
+    pub(super) fn endpoint(&self) -> &Arc<Endpoint<T>> {
+        self.lease.endpoint()
+    }
+
+    pub(super) fn connection(&self) -> (EndpointId, usize) {
+        (self.endpoint().id(), self.lease.line())
+    }
+
+    /// The numbers of the batches without an answer.
+    pub(super) fn owed(&self) -> impl Iterator<Item = u64> {
+        self.owed.iter().map(|&(number, _)| number)
+    }
+
+    pub(super) fn owed_messages(&self) -> usize {
+        self.owed.len()
+    }
+
+    pub(super) fn owed_puzzles(&self) -> usize {
+        self.owed_puzzles
+    }
+
+    /// How many were sent from the start.
+    pub(super) fn sent_puzzles(&self) -> u64 {
+        self.sent_puzzles
+    }
+
+    /// Whether more may be sent.
+    pub(super) fn is_usable(&self) -> bool {
+        !self.is_finished() && self.endpoint().is_serving()
+    }
+
+    /// Whether the server was told that all was sent.
+    pub(super) fn is_finished(&self) -> bool {
+        self.requests.is_none()
+    }
+
+    /// Sends batch `number`. If the call has ended, the next answer says why.
+    pub(super) fn send(&mut self, number: u64, mut puzzles: PuzzleWriter) {
+        let Some(requests) = &self.requests else { return };
+        if let Some(watch) = self.watch.as_mut().filter(|_| self.owed.is_empty()) {
+            watch.heard();
         }
+        self.owed.push_back((number, puzzles.len()));
+        self.owed_puzzles += puzzles.len();
+        self.sent_puzzles += puzzles.len() as u64;
+        self.lease.sent(puzzles.len());
+        wire::set_options(&mut puzzles, &self.options);
+        let _ = requests.send(puzzles);
     }
 
     /// Tells the server that all was sent.
@@ -97,12 +152,41 @@ impl Call {
         self.requests = None;
     }
 
-    /// The results of the next message. `None` when the server has ended the call without an error.
-    pub(super) fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Results>, Error>> {
-        match &mut self.receiving {
-            Some(receiving) => receiving.replies.poll_next(cx),
-            None => Poll::Ready(Ok(None)),
+    /// The results of the next batch without an answer, with its number. `None` when the server has ended the call
+    /// without an error.
+    pub(super) fn poll_answer(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<(u64, Results)>, Error>> {
+        let Some(receiving) = &mut self.receiving else {
+            return Poll::Ready(Ok(None));
+        };
+        match receiving.replies.poll_next(cx) {
+            Poll::Ready(Ok(Some(results))) => Poll::Ready(self.answered(results).map(Some)),
+            Poll::Ready(ended) => Poll::Ready(ended.map(|_| None)),
+            Poll::Pending if self.owed.is_empty() && !self.is_finished() => Poll::Pending,
+            Poll::Pending => match &mut self.watch {
+                Some(watch) => watch.poll_gone(cx).map(Err),
+                None => Poll::Pending,
+            },
         }
+    }
+
+    fn answered(&mut self, results: Results) -> Result<(u64, Results), Error> {
+        let received = results.len();
+        let Some(&(number, asked)) = self.owed.front() else {
+            return Err(ProtocolError::Unasked.into());
+        };
+        if asked != received {
+            return Err(ProtocolError::ResultCount { asked, received }.into());
+        }
+        self.owed.pop_front();
+        self.owed_puzzles -= asked;
+        self.lease.answered(asked);
+        if let Some(watch) = &mut self.watch {
+            watch.heard();
+        }
+        Ok((number, results))
     }
 }
 
@@ -126,7 +210,7 @@ impl Replies {
     }
 }
 
-impl Drop for Call {
+impl<T: Transport> Drop for Call<T> {
     /// Cancels the call.
     ///
     /// The transport notices that only when it next asks for a message. It does not while it waits to send one to a

@@ -1,0 +1,140 @@
+//! What the text of an endpoint means.
+
+use std::net::{IpAddr, SocketAddr};
+
+use tonic::codegen::http::Uri;
+
+use crate::Error;
+
+/// Where a server is, or several of them behind one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// A server whose address is known.
+    Fixed { uri: String },
+    /// A name that stands for any number of addresses, which may change.
+    Named { uri: Uri, host: String, port: u16 },
+}
+
+impl Address {
+    /// Reads an endpoint such as `http://127.0.0.1:50051`, `unix:/run/sudoku.sock` or, without a scheme, `sudoku:50051`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Endpoint`], also where the text asks for what the transport would leave aside without a word.
+    pub(crate) fn parse(endpoint: &str) -> Result<Self, Error> {
+        if let Some(path) = endpoint.strip_prefix("unix:") {
+            return unix(endpoint, path);
+        }
+        let text = match endpoint.contains("://") {
+            true => endpoint.to_owned(),
+            false => format!("http://{endpoint}"),
+        };
+        let uri: Uri = text
+            .parse()
+            .map_err(|source| Error::endpoint(endpoint, format!("invalid URI: {source}")))?;
+        if let Some(reason) = unsupported(&uri) {
+            return Err(Error::endpoint(endpoint, reason));
+        }
+        let host = uri.host().unwrap_or_default();
+        let host = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(host);
+        if host.is_empty() {
+            return Err(Error::endpoint(endpoint, "it names no host"));
+        }
+        if host.parse::<IpAddr>().is_ok() {
+            return Ok(Self::Fixed { uri: uri.to_string() });
+        }
+        Ok(Self::Named {
+            host: host.to_owned(),
+            port: uri.port_u16().unwrap_or(80),
+            uri,
+        })
+    }
+}
+
+/// The URI by which a server that is one of several behind a name is reached.
+pub(super) fn at(socket: SocketAddr) -> String {
+    format!("http://{socket}")
+}
+
+#[cfg(unix)]
+fn unix(endpoint: &str, path: &str) -> Result<Address, Error> {
+    let path = path.strip_prefix("//").unwrap_or(path);
+    if path.is_empty() {
+        return Err(Error::endpoint(endpoint, "it names no socket"));
+    }
+    Ok(Address::Fixed {
+        uri: format!("unix:{path}"),
+    })
+}
+
+#[cfg(not(unix))]
+fn unix(endpoint: &str, _: &str) -> Result<Address, Error> {
+    Err(Error::endpoint(
+        endpoint,
+        "Unix sockets are not supported on this system",
+    ))
+}
+
+/// What in the URI would be left aside. Of `https` that is the encryption.
+fn unsupported(uri: &Uri) -> Option<&'static str> {
+    if uri.scheme_str() != Some("http") {
+        return Some("only http and unix are supported");
+    }
+    if uri
+        .authority()
+        .is_some_and(|authority| authority.as_str().contains('@'))
+    {
+        return Some("a user name or password is not supported");
+    }
+    if uri.path_and_query().is_some_and(|path| path != "/") {
+        return Some("a path is not supported");
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixed(uri: &str) -> Address {
+        Address::Fixed { uri: uri.to_owned() }
+    }
+
+    #[test]
+    fn numbers_and_sockets_are_one_server_and_names_are_any_number() {
+        assert_eq!(
+            Address::parse("127.0.0.1:1").unwrap(),
+            fixed("http://127.0.0.1:1/")
+        );
+        assert_eq!(
+            Address::parse("http://[::1]:1").unwrap(),
+            fixed("http://[::1]:1/")
+        );
+        for (endpoint, expected) in [
+            ("sudoku:7", ("sudoku", 7)),
+            ("http://sudoku.example", ("sudoku.example", 80)),
+        ] {
+            let Address::Named { host, port, .. } = Address::parse(endpoint).unwrap() else {
+                panic!("{endpoint} is a name")
+            };
+            assert_eq!((host.as_str(), port), expected);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn sockets_are_named_with_two_slashes_or_none() {
+        assert_eq!(
+            Address::parse("unix:/run/sudoku.sock").unwrap(),
+            fixed("unix:/run/sudoku.sock")
+        );
+        assert_eq!(
+            Address::parse("unix:///run/sudoku.sock").unwrap(),
+            fixed("unix:/run/sudoku.sock")
+        );
+        assert!(Address::parse("unix:").is_err());
+    }
+}

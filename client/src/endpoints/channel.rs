@@ -1,0 +1,71 @@
+//! Connections to a server.
+
+use std::time::Duration;
+
+use tonic::codegen::http::Uri;
+use tonic::transport::{Channel, Endpoint};
+
+use crate::Error;
+
+/// How long making a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A connection that carries nothing is asked whether it still lives this often. Strict servers close connections that
+/// ask more often.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How long the answer to that may take before the connection counts as broken.
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The flow-control windows of a stream and of a connection. That of a stream has room for the answer to a full message.
+/// The connection's is far larger because the transport charges unread small frames to it and closes a connection whose
+/// budget is spent; a reader that is slow on many streams must not get there.
+const STREAM_WINDOW: u32 = 256 << 10;
+const CONNECTION_WINDOW: u32 = 256 << 20;
+
+/// The largest frame that is taken. The default of 16 KiB cuts every message into many.
+const MAX_FRAME: u32 = 64 << 10;
+
+/// How the connections of a client are made.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Connections {
+    /// What stands before the SDK in the user agent.
+    pub(crate) user_agent: Option<String>,
+}
+
+impl Connections {
+    /// A connection to the server at `uri`, made when the first call needs it and again whenever it was lost. Where the
+    /// server is one of several behind a name, `origin` is what it is called by.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Endpoint`] for what is no URI, [`Error::Config`] for a user agent that no header can carry.
+    pub(super) fn open(&self, uri: &str, origin: Option<&Uri>) -> Result<Channel, Error> {
+        let settings =
+            Endpoint::from_shared(uri.to_owned()).map_err(|source| Error::endpoint(uri, source))?;
+        let settings = match origin {
+            Some(origin) => settings.origin(origin.clone()),
+            None => settings,
+        };
+        Ok(settings
+            .user_agent(self.user_agent())
+            .map_err(|_| Error::Config("the user agent has characters that no header may have"))?
+            .connect_timeout(CONNECT_TIMEOUT)
+            .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
+            .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+            .keep_alive_while_idle(true)
+            .http2_adaptive_window(false)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_frame_size(MAX_FRAME)
+            .connect_lazy())
+    }
+
+    fn user_agent(&self) -> String {
+        const SDK: &str = concat!("sudoku-client/", env!("CARGO_PKG_VERSION"));
+        match &self.user_agent {
+            Some(program) => format!("{program} {SDK}"),
+            None => SDK.to_owned(),
+        }
+    }
+}

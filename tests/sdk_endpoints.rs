@@ -1,0 +1,292 @@
+//! The SDK over several endpoints: all of them work, one that fails is left out, and comes back when it serves.
+
+mod common;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::server::Server;
+use common::{EASY, assert_solves, chain, collect, grid, puzzle, until};
+use sudoku_client::{ClientBuilder, Error, SudokuClient};
+use sudoku_server::{Limits, Settings};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tokio_stream::StreamExt;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn client_of(servers: &[&Server]) -> SudokuClient {
+    builder_of(servers).connect_lazy().unwrap()
+}
+
+fn builder_of(servers: &[&Server]) -> ClientBuilder {
+    SudokuClient::builder().endpoints(servers.iter().map(|server| format!("http://{}", server.address)))
+}
+
+/// Solves one puzzle after the other until `done`.
+async fn solve_until(what: &str, client: &SudokuClient, mut done: impl FnMut() -> bool) {
+    let solve = async {
+        while !done() {
+            assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+        }
+    };
+    timeout(PATIENCE, solve)
+        .await
+        .unwrap_or_else(|_| panic!("waited for ever until {what}"));
+}
+
+#[tokio::test]
+async fn a_stream_works_on_all_endpoints_and_connections_at_once() {
+    let servers = [
+        Server::start(Settings::default()).await,
+        Server::start(Settings::default()).await,
+        Server::start(Settings::default()).await,
+    ];
+    let client = client_of(&[&servers[0], &servers[1], &servers[2]]);
+    let mut outcomes = client.solve_iter((0..).map(|number| puzzle(number).0));
+    let mut read = 0;
+    let all_at_once = async {
+        while servers.iter().any(|server| server.service.load().streams != 2) {
+            assert_solves(read, &outcomes.next().await.unwrap().unwrap());
+            read += 1;
+        }
+    };
+    timeout(PATIENCE, all_at_once)
+        .await
+        .expect("some do not take part");
+    drop(outcomes);
+    for server in &servers {
+        until("the streams are gone", || server.service.load().streams == 0).await;
+    }
+}
+
+#[tokio::test]
+async fn puzzles_that_trickle_take_one_connection() {
+    let server = Server::start(Settings::default()).await;
+    let client = server.client().await;
+    let (sender, receiver) = tokio::sync::mpsc::channel(1);
+    let mut outcomes = client.solve_many(tokio_stream::wrappers::ReceiverStream::new(receiver));
+    for number in 0..20 {
+        sender.send(puzzle(number).0).await.unwrap();
+        assert_solves(number, &outcomes.next().await.unwrap().unwrap());
+    }
+    assert_eq!(server.service.load().streams, 1);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_fails_is_left_out_and_comes_back() {
+    let mut first = Server::start(Settings::default()).await;
+    let second = Server::start(Settings::default()).await;
+    let client = client_of(&[&first, &second]);
+    let address = first.address;
+    first.kill();
+    // No call fails: what the first does not take, the second does.
+    for _ in 0..50 {
+        assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+    }
+
+    let first = Server::start_at(address, Settings::default()).await;
+    let mut outcomes = client.solve_iter((0..).map(|number| puzzle(number).0));
+    let mut read = 0;
+    let back = async {
+        while first.service.load().streams == 0 {
+            assert_solves(read, &outcomes.next().await.unwrap().unwrap());
+            read += 1;
+        }
+    };
+    timeout(PATIENCE, back).await.expect("it does not come back");
+    // Now the first is all there is.
+    drop(outcomes);
+    drop(second);
+    assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+}
+
+#[tokio::test]
+async fn a_draining_endpoint_gets_no_new_calls() {
+    let mut first = Server::start(Settings::default()).await;
+    let second = Server::start(Settings::default()).await;
+    let client = client_of(&[&first, &second]);
+    for _ in 0..20 {
+        client.solve(&grid(EASY)).await.unwrap();
+    }
+    let drained = first.shut_down();
+    solve_until("the drain is over", &client, || drained.is_finished()).await;
+    for _ in 0..20 {
+        client.solve(&grid(EASY)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_overloaded_endpoint_is_passed_over_and_stays() {
+    let busy = Server::start(Settings {
+        max_streams: 1,
+        ..Settings::default()
+    })
+    .await;
+    let other = Server::start(Settings::default()).await;
+    let holder = busy.builder().connections(1).connect().await.unwrap();
+    let mut held = holder.solve_iter((0..).map(|number| puzzle(number).0));
+    assert_solves(0, &held.next().await.unwrap().unwrap());
+
+    let client = client_of(&[&busy, &other]);
+    let (outcomes, error) = collect(client.solve_iter((0..50_000).map(|number| puzzle(number).0))).await;
+    assert!(error.is_none(), "{error:?}");
+    for (number, outcome) in outcomes.iter().enumerate() {
+        assert_solves(number, outcome);
+    }
+    assert_eq!(outcomes.len(), 50_000);
+    // It was not taken out: without the other it solves at once, with no retry to wait for it.
+    drop(other);
+    let client = client.with_retries(1);
+    for _ in 0..5 {
+        assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+    }
+    assert_solves(1, &held.next().await.unwrap().unwrap());
+}
+
+#[tokio::test]
+async fn a_second_endpoint_is_asked_when_the_first_is_silent() {
+    // Connections are taken by the operating system, and nobody ever answers.
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = Server::start(Settings::default()).await;
+    let client = builder_of(&[&server])
+        .endpoint(format!("http://{}", silent.local_addr().unwrap()))
+        .hedge_after(Duration::from_millis(20))
+        .connect_lazy()
+        .unwrap();
+    let solve = async {
+        for _ in 0..20 {
+            assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+        }
+    };
+    timeout(PATIENCE, solve)
+        .await
+        .expect("the silent one was waited for");
+}
+
+#[tokio::test]
+async fn names_are_looked_up_again() {
+    let first = Server::start(Settings::default()).await;
+    let second = Server::start(Settings::default()).await;
+    let found: Arc<Mutex<Vec<SocketAddr>>> = Arc::new(Mutex::new(vec![first.address, second.address]));
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let client = SudokuClient::builder()
+        .endpoint("http://sudoku.example:50051")
+        .resolve_every(Duration::from_millis(100))
+        .resolve_with({
+            let (found, asked) = (Arc::clone(&found), Arc::clone(&asked));
+            move |host, port| {
+                asked.lock().unwrap().push((host, port));
+                let found = found.lock().unwrap().clone();
+                async move { Ok(found) }
+            }
+        })
+        .connect()
+        .await
+        .unwrap();
+    assert_eq!(asked.lock().unwrap()[0], ("sudoku.example".to_owned(), 50_051));
+    let mut outcomes = client.solve_iter((0..).map(|number| puzzle(number).0));
+    let both = async {
+        while first.service.load().streams == 0 || second.service.load().streams == 0 {
+            outcomes.next().await.unwrap().unwrap();
+        }
+    };
+    timeout(PATIENCE, both).await.expect("the name stands for two");
+    drop(outcomes);
+
+    let third = Server::start(Settings::default()).await;
+    *found.lock().unwrap() = vec![third.address];
+    let looked_up = asked.lock().unwrap().len();
+    until("the name was looked up again", || {
+        asked.lock().unwrap().len() > looked_up + 1
+    })
+    .await;
+    drop(first);
+    drop(second);
+    assert!(
+        client
+            .with_retries(0)
+            .solve(&grid(EASY))
+            .await
+            .unwrap()
+            .is_unique()
+    );
+}
+
+#[tokio::test]
+async fn a_name_that_stands_for_nothing_is_no_connection() {
+    let builder = || {
+        SudokuClient::builder()
+            .endpoint("sudoku.example:50051")
+            .resolve_with(|_, _| async { Err(std::io::Error::other("no such host")) })
+            .retries(1)
+    };
+    let error = builder().connect().await.unwrap_err();
+    assert!(
+        chain(&error).contains("sudoku.example: no such host"),
+        "{}",
+        chain(&error)
+    );
+    let error = builder()
+        .connect_lazy()
+        .unwrap()
+        .solve(&grid(EASY))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::Transport(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn the_names_of_this_machine_are_known() {
+    let server = Server::start(Settings::default()).await;
+    let client = SudokuClient::connect(format!("localhost:{}", server.address.port()))
+        .await
+        .unwrap();
+    assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+}
+
+#[tokio::test]
+async fn a_client_reaches_what_can_be_reached() {
+    let server = Server::start(Settings::default()).await;
+    // Nothing can listen at port 1 without the system's consent.
+    let client = builder_of(&[&server])
+        .endpoint("http://127.0.0.1:1")
+        .connect()
+        .await
+        .unwrap();
+    let (outcomes, error) = collect(client.solve_iter((0..1_000).map(|number| puzzle(number).0))).await;
+    assert!(error.is_none() && outcomes.len() == 1_000, "{error:?}");
+
+    let error = SudokuClient::connect("http://127.0.0.1:1").await.unwrap_err();
+    assert!(matches!(error, Error::Transport(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn messages_are_no_longer_than_was_asked_for() {
+    let server = Server::start(Settings {
+        limits: Limits {
+            max_puzzles_per_message: 100,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    })
+    .await;
+    for size in [0, 7, 100, 5_000] {
+        let client = server.builder().batch_size(size).connect().await.unwrap();
+        let (outcomes, error) = collect(client.solve_iter((0..500).map(|number| puzzle(number).0))).await;
+        assert!(error.is_none() && outcomes.len() == 500, "{size}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_built_is_refused() {
+    let error = SudokuClient::builder().connect_lazy().unwrap_err();
+    assert!(matches!(error, Error::Config(_)), "{error:?}");
+    let error = SudokuClient::builder()
+        .endpoint("127.0.0.1:1")
+        .user_agent("shop\n1.4")
+        .connect_lazy()
+        .unwrap_err();
+    assert!(error.to_string().contains("user agent"), "{error:?}");
+}

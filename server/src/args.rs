@@ -3,6 +3,7 @@
 //! The flag's name gives the environment variable and the key in a file, which [`crate::config`] makes of it. A help text
 //! is also the setting's line in `docs/operating.md`.
 
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
@@ -31,7 +32,7 @@ Examples:
   SUDOKU_LISTEN=[::1]:50051 RUST_LOG=debug sudoku-server
 
 The first lines on standard output are the addresses that the server listens on, one a line in the order given, as in \
-127.0.0.1:50051. The log goes to standard error; RUST_LOG says how much of it: error, warn, info (the default), debug or \
+127.0.0.1:50051; then, with --admin-listen, the URL of the port for operators. The log goes to standard error; RUST_LOG says how much of it: error, warn, info (the default), debug or \
 trace.
 
 On SIGTERM or Ctrl-C the server drains: it refuses new calls, finishes those that run, and ends, at the latest after \
@@ -100,6 +101,10 @@ pub struct Args {
     /// How often to look whether the files with certificates and tokens have changed; SIGHUP makes it look at once
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = interval, help_heading = "Security")]
     pub reload_interval: Duration,
+
+    /// Where to answer operators over HTTP: /metrics, /livez and /readyz; nothing there is a secret
+    #[arg(long, value_name = "ADDRESS", help_heading = "Observability")]
+    pub admin_listen: Option<SocketAddr>,
 
     /// Threads that solve SolveMany messages; auto is one for each core
     #[arg(long, value_name = "N", default_value = "auto", value_parser = threads, help_heading = "Solving")]
@@ -285,7 +290,11 @@ pub struct Args {
     )]
     handshake_timeout: Duration,
 
-    /// How long to wait for running calls on SIGTERM, as in 25s or 500ms
+    /// How long to go on as before on SIGTERM while health and readiness say that the server goes, for balancers to notice
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration, help_heading = "Shutting down")]
+    drain_delay: Duration,
+
+    /// How long to wait then for running calls, as in 25s or 500ms
     #[arg(long, value_name = "TIME", default_value = "25s", value_parser = parse_duration, help_heading = "Shutting down")]
     drain_deadline: Duration,
 }
@@ -318,6 +327,7 @@ impl Args {
             keepalive_timeout: self.keepalive_timeout,
             handshake_timeout: self.handshake_timeout,
             request_deadline: self.request_deadline,
+            drain_delay: self.drain_delay,
             drain_deadline: self.drain_deadline,
         }
     }

@@ -17,6 +17,7 @@ use tonic::service::Routes;
 
 use crate::error::Error;
 use crate::lifetime::{Active, Activity};
+use crate::metrics::{Call, Metrics};
 use crate::rejected::{Rejected, Rejection};
 use crate::service::Service;
 use crate::tokens::Tokens;
@@ -36,6 +37,7 @@ pub(crate) struct Calls {
     places: Arc<Semaphore>,
     max_header_bytes: usize,
     rejected: Arc<Rejected>,
+    metrics: Arc<Metrics>,
     /// That of the connection.
     activity: Arc<Activity>,
 }
@@ -48,6 +50,7 @@ impl Calls {
             places: Arc::new(Semaphore::new(service.settings.max_calls)),
             max_header_bytes: service.settings.max_header_bytes as usize,
             rejected: Arc::clone(&service.rejected),
+            metrics: Arc::clone(&service.metrics),
             activity: Activity::new(),
         }
     }
@@ -110,6 +113,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let active = self.activity.enter();
+        let mut counted = self.metrics.call(request.uri().path());
         let admitted = match self.admit(&request) {
             Ok(place) => Ok((place, self.services.call(request))),
             Err(reason) => {
@@ -122,8 +126,13 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 Ok((place, answer)) => (Some(place), answer.await?),
                 Err(reason) => (None, refusal(reason)),
             };
+            counted.ends(response.headers());
+            if response.status() != StatusCode::OK {
+                counted.breaks();
+            }
             Ok(response.map(|body| Placed {
                 body,
+                counted,
                 _place: place,
                 _active: active,
             }))
@@ -131,10 +140,11 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     }
 }
 
-/// The body of an answer, with which its call gives its place back.
+/// The body of an answer, with which its call is over: counted out, its place given back.
 #[derive(Debug)]
 pub(crate) struct Placed {
     body: Body,
+    counted: Call,
     _place: Option<OwnedSemaphorePermit>,
     _active: Active,
 }
@@ -147,7 +157,14 @@ impl http_body::Body for Placed {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &frame {
+            match frame.trailers_ref() {
+                Some(trailers) => self.counted.ends(trailers),
+                None => self.counted.message(),
+            }
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod admin;
 mod body;
 mod calls;
 mod connection;
@@ -20,6 +21,7 @@ mod front;
 mod health;
 mod lifetime;
 mod listener;
+mod metrics;
 mod options;
 mod panics;
 mod pool;
@@ -36,6 +38,7 @@ mod tls;
 mod tokens;
 mod watched;
 
+pub use admin::serve_admin;
 pub use front::Front;
 pub use listener::{Address, AddressError, Listener};
 pub use rejected::Rejection;

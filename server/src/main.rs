@@ -13,7 +13,8 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use sudoku_server::{Address, Drained, Front, Listener, Service, serve};
+use sudoku_server::{Drained, Front, Listener, Service, serve, serve_admin};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
@@ -87,8 +88,14 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
     let secrets = Secrets::load(args)?;
     let fresh = secrets.clone().keep_fresh(Hangups::new()?, args.reload_interval);
     let service = Service::new(args.settings())?;
-    let front = secrets.guard(Front::new(listen(args).await?));
+    let listeners = listen(args).await?;
+    let admin = listen_for_operators(args).await?;
+    announce(&listeners, admin.as_ref())?;
     tokio::spawn(fresh);
+    if let Some(admin) = admin {
+        tokio::spawn(serve_admin(admin, service.clone()));
+    }
+    let front = secrets.guard(Front::new(listeners));
 
     let shutdown = CancellationToken::new();
     let mut serving = pin!(serve(front, service, shutdown.cancelled()));
@@ -125,17 +132,33 @@ async fn listen(args: &Args) -> anyhow::Result<Vec<Listener>> {
         let listener = Listener::bind(address, args.socket_mode).await;
         listeners.push(listener.with_context(|| format!("cannot listen on {address}"))?);
     }
-    let addresses: Result<Vec<_>, _> = listeners.iter().map(Listener::address).collect();
-    announce(&addresses?);
     Ok(listeners)
 }
 
+async fn listen_for_operators(args: &Args) -> anyhow::Result<Option<TcpListener>> {
+    let Some(address) = args.admin_listen else {
+        return Ok(None);
+    };
+    let listener = TcpListener::bind(address).await;
+    listener
+        .map(Some)
+        .with_context(|| format!("cannot listen on {address} for operators"))
+}
+
 /// Prints the addresses, for whoever started the server and waits for it. Nobody has to: a closed output is no error.
-fn announce(addresses: &[Address]) {
+fn announce(listeners: &[Listener], admin: Option<&TcpListener>) -> io::Result<()> {
+    let mut lines = Vec::new();
+    for listener in listeners {
+        lines.push(listener.address()?.to_string());
+    }
+    if let Some(admin) = admin {
+        lines.push(format!("http://{}", admin.local_addr()?));
+    }
     let mut output = io::stdout().lock();
-    for address in addresses {
+    for address in lines {
         let _ = writeln!(output, "{address}");
-        tracing::info!(%address, "listening");
+        tracing::info!(address, "listening");
     }
     let _ = output.flush();
+    Ok(())
 }

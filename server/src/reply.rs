@@ -5,6 +5,7 @@ use sudoku_engine::{Conflict, Grid, GridError, Solution, Unit, conflicts};
 use sudoku_proto::v1;
 use sudoku_proto::wire::ResultWriter;
 
+use crate::metrics::Tally;
 use crate::pool::Solved;
 use crate::search::{Answer, Outcome};
 
@@ -13,6 +14,7 @@ pub(crate) fn results<'a>(
     mut solved: impl Iterator<Item = Solved<'a>>,
     invalid: &[(usize, GridError)],
     count: usize,
+    tally: &mut Tally,
 ) -> ResultWriter {
     let mut writer = ResultWriter::with_capacity(count);
     let mut next = 0;
@@ -20,32 +22,39 @@ pub(crate) fn results<'a>(
         solved
             .by_ref()
             .take(index - next)
-            .for_each(|solved| write(solved, &mut writer));
+            .for_each(|solved| tally.puzzle(write(solved, &mut writer)));
         writer.push_any(self::invalid(error));
+        tally.puzzle(v1::Outcome::Invalid);
         next = index + 1;
     }
-    solved.for_each(|solved| write(solved, &mut writer));
+    solved.for_each(|solved| tally.puzzle(write(solved, &mut writer)));
     writer
 }
 
-/// Adds the result of a puzzle.
-fn write(solved: Solved<'_>, writer: &mut ResultWriter) {
-    match solved {
-        Solved::InBatch(batch, index) => write_of_batch(batch, index, writer),
-        Solved::Alone(answer) if answer.conflicts.is_empty() => {
-            let solutions = answer.solutions.iter().map(line);
-            writer.push(outcome(answer.outcome), answer.count, solutions);
-        }
-        Solved::Alone(answer) => writer.push_any(result(answer)),
+/// Adds the result of a puzzle, and gives its outcome.
+fn write(solved: Solved<'_>, writer: &mut ResultWriter) -> v1::Outcome {
+    let answer = match solved {
+        Solved::InBatch(batch, index) => return write_of_batch(batch, index, writer),
+        Solved::Alone(answer) => answer,
+    };
+    let outcome = outcome(answer.outcome);
+    if answer.conflicts.is_empty() {
+        writer.push(outcome, answer.count, answer.solutions.iter().map(line));
+    } else {
+        writer.push_any(result(answer));
     }
+    outcome
 }
 
-fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter) {
+fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter) -> v1::Outcome {
     let (outcome, count) = match batch.outcome(index) {
         Some(batch::Outcome::Unique) => (v1::Outcome::Unique, 1),
         Some(batch::Outcome::Multiple) => (v1::Outcome::Multiple, 2),
         Some(batch::Outcome::Solved) => (v1::Outcome::Solved, 1),
-        Some(batch::Outcome::Unsolvable) => return write_unsolvable(&batch.puzzles()[index], writer),
+        Some(batch::Outcome::Unsolvable) => {
+            write_unsolvable(&batch.puzzles()[index], writer);
+            return v1::Outcome::Unsolvable;
+        }
         // The lane gives none such out.
         Some(batch::Outcome::Open) | None => (v1::Outcome::Undecided, 0),
     };
@@ -55,6 +64,7 @@ fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter) {
         (Some(first), None) => writer.push(outcome, count, [first]),
         _ => writer.push(outcome, count, []),
     }
+    outcome
 }
 
 fn write_unsolvable(puzzle: &Grid, writer: &mut ResultWriter) {
@@ -106,7 +116,7 @@ fn invalid(error: &GridError) -> v1::SolveResult {
     }
 }
 
-fn outcome(outcome: Outcome) -> v1::Outcome {
+pub(crate) fn outcome(outcome: Outcome) -> v1::Outcome {
     match outcome {
         Outcome::Unique => v1::Outcome::Unique,
         Outcome::Multiple => v1::Outcome::Multiple,

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use sudoku_proto::v1::FILE_DESCRIPTOR_SET;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tonic::service::Routes;
 
 use crate::calls::Calls;
@@ -30,7 +30,8 @@ pub enum Drained {
 /// Besides the service itself, clients find the standard health service, for the names "" and
 /// `sudoku.v1.SudokuService`, and server reflection, v1 and v1alpha.
 ///
-/// To drain is, in this order: health says NOT_SERVING; clients that are connected are asked to go elsewhere (GOAWAY);
+/// To drain is, in this order: health says NOT_SERVING, and so does [`Service::is_ready`]; after
+/// [`Settings::drain_delay`](crate::Settings::drain_delay) clients that are connected are asked to go elsewhere (GOAWAY);
 /// new calls are refused with UNAVAILABLE and the reason DRAINING, also those of clients that connect only now; calls
 /// that run are finished, streams with the answers to the messages that were taken from them. When no call runs, or
 /// [`Settings::drain_deadline`](crate::Settings::drain_deadline) has passed, the connections are closed.
@@ -45,13 +46,19 @@ pub async fn serve(front: impl Into<Front>, service: Service, shutdown: impl Fut
     let health = Health::serving().await;
     let calls = Calls::new(routes(&service, &health), tokens, &service);
     let connections = Connections::new(calls, tls, &service);
+    service.set_ready(true);
     let mut accepting = Box::pin(connections.accept(listeners));
     tokio::select! {
         never = accepting.as_mut() => match never {},
         () = shutdown => {}
     }
     tracing::info!(load = ?service.load(), "draining");
+    service.set_ready(false);
     health.not_serving().await;
+    tokio::select! {
+        never = accepting.as_mut() => match never {},
+        () = sleep(service.settings.drain_delay) => {}
+    }
     service.drain();
     connections.drain();
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use prost_types::Duration as WireDuration;
@@ -18,6 +18,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::deadline::Deadline;
 use crate::error::Error;
+use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::rejected::{Rejected, Rejection};
@@ -40,6 +41,8 @@ pub struct Service {
     pub(crate) messages: Arc<AtomicUsize>,
     pub(crate) draining: CancellationToken,
     pub(crate) rejected: Arc<Rejected>,
+    pub(crate) metrics: Arc<Metrics>,
+    ready: Arc<AtomicBool>,
     calls: TaskTracker,
 }
 
@@ -86,6 +89,8 @@ impl Service {
             messages: Arc::new(AtomicUsize::new(0)),
             draining: CancellationToken::new(),
             rejected: Arc::default(),
+            metrics: Arc::new(Metrics::new()),
+            ready: Arc::default(),
             calls: TaskTracker::new(),
             settings: Arc::new(settings),
         })
@@ -106,6 +111,15 @@ impl Service {
     /// How often connections and calls were turned away for this reason.
     pub fn rejected(&self, reason: Rejection) -> u64 {
         self.rejected.count(reason)
+    }
+
+    /// Whether calls are taken on a socket: from when [`serve`](crate::serve()) begins until it drains.
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_ready(&self, ready: bool) {
+        self.ready.store(ready, Ordering::Relaxed);
     }
 
     /// Refuses new calls from now on, and tells the streams to end after the answers to what they have taken.
@@ -133,12 +147,17 @@ impl Service {
         let puzzle = Grid::from_line(&request.puzzle).map_err(Error::InvalidPuzzle)?;
         let options = Options::read(request.options.as_ref(), 1, &self.settings.limits)?;
         let _permit = self.permit(&self.solves)?;
+        let begin = Instant::now();
         let mut attempt = Attempt::new(&puzzle, options, self.settings.isa);
+        let mut slices = 0;
         loop {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(Error::Deadline);
             }
+            slices += 1;
             if let Some(answer) = attempt.slice() {
+                let outcome = reply::outcome(answer.outcome);
+                self.metrics.solved(outcome, begin.elapsed(), slices);
                 return Ok(answer);
             }
             // Lets the other calls have the thread, and is where a call is dropped whose client is gone.

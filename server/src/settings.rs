@@ -89,6 +89,9 @@ pub struct Settings {
     /// How long the message of a unary call may take to arrive, above 0 and at most a day. A call whose message is late
     /// fails with DEADLINE_EXCEEDED. Default 30 s.
     pub request_deadline: Duration,
+    /// How long a shutdown lasts before calls are refused, at most a day: health and readiness say that the server goes, and
+    /// whoever routes calls to it has this time to stop. Default 0.
+    pub drain_delay: Duration,
     /// How long a shutdown waits for calls that run before it ends them. Default 25 s, which fits within the 30 s that
     /// Kubernetes waits.
     pub drain_deadline: Duration,
@@ -114,6 +117,7 @@ impl Default for Settings {
             keepalive_timeout: Duration::from_secs(20),
             handshake_timeout: Duration::from_secs(10),
             request_deadline: Duration::from_secs(30),
+            drain_delay: Duration::ZERO,
             drain_deadline: Duration::from_secs(25),
         }
     }
@@ -180,6 +184,7 @@ impl Settings {
         within("keepalive_timeout", self.keepalive_timeout, least_keepalive, DAY)?;
         within("handshake_timeout", self.handshake_timeout, LEAST_TIME, DAY)?;
         within("request_deadline", self.request_deadline, LEAST_TIME, DAY)?;
+        within("drain_delay", self.drain_delay, Duration::ZERO, DAY)?;
         within("drain_deadline", self.drain_deadline, Duration::ZERO, DAY)
     }
 }
@@ -255,6 +260,7 @@ mod tests {
         refused("keepalive_timeout", |s| s.keepalive_timeout = Duration::MAX);
         refused("handshake_timeout", |s| s.handshake_timeout = Duration::MAX);
         refused("request_deadline", |s| s.request_deadline = Duration::ZERO);
+        refused("drain_delay", |s| s.drain_delay = Duration::MAX);
         refused("drain_deadline", |s| s.drain_deadline = Duration::MAX);
         refused("max_puzzles_per_message", |s| {
             s.limits.max_puzzles_per_message = 0

@@ -22,6 +22,7 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::{Status, Streaming};
 
 use crate::error::{Error, Failure};
+use crate::metrics::{Metrics, Tally};
 use crate::options::Options;
 use crate::panics;
 use crate::pool::{Lane, Lost};
@@ -45,6 +46,9 @@ pub struct Answers {
     taken: u64,
     lane: Lane,
     window: Window,
+    metrics: Arc<Metrics>,
+    /// What was not told to the metrics yet.
+    tally: Tally,
     /// The messages that are not answered yet, the oldest first, and the weight of all of them.
     pending: VecDeque<Pending>,
     weight: usize,
@@ -109,6 +113,8 @@ impl Answers {
                 Arc::clone(&service.shared_messages),
                 Arc::clone(&service.messages),
             ),
+            metrics: Arc::clone(&service.metrics),
+            tally: Tally::default(),
             pending: VecDeque::new(),
             weight: 0,
             reading: Reading::Open,
@@ -140,6 +146,7 @@ impl Answers {
         }
         self.lane.send();
         self.window.settle();
+        self.metrics.add(&mut self.tally);
         self.give()
     }
 
@@ -186,6 +193,7 @@ impl Answers {
                 match message.and_then(|message| self.submit(message)) {
                     Ok(count) => {
                         self.taken += 1;
+                        self.tally.received += 1;
                         Take::Message(count)
                     }
                     Err(error) => {
@@ -234,8 +242,9 @@ impl Answers {
         if let Some(oldest) = self.pending.front() {
             match self.lane.is_solved(&oldest.puzzles) {
                 Ok(true) => {
-                    let response =
-                        reply::results(self.lane.solved(&oldest.puzzles), &oldest.invalid, oldest.count());
+                    let solved = self.lane.solved(&oldest.puzzles);
+                    let response = reply::results(solved, &oldest.invalid, oldest.count(), &mut self.tally);
+                    self.tally.sent += 1;
                     self.lane.forget(oldest.puzzles.end);
                     self.weight -= oldest.weight;
                     self.window.give_back(1);
@@ -281,6 +290,12 @@ impl Answers {
         self.window.give_back(self.pending.len());
         self.pending.clear();
         self.weight = 0;
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        self.metrics.add(&mut self.tally);
     }
 }
 

@@ -13,7 +13,7 @@ use clap::Parser;
 use clap::builder::BoolishValueParser;
 use humantime::parse_duration;
 use sudoku_engine::{Isa, IsaError};
-use sudoku_server::{Address, Limits, Settings};
+use sudoku_server::{Address, Limits, Origin, Settings};
 
 const AFTER_HELP: &str = "\
 Every setting is also an environment variable, SUDOKU_ with the flag's name in capitals, and a key of the TOML file that \
@@ -101,6 +101,11 @@ pub struct Args {
     /// How often to look whether the files with certificates and tokens have changed; SIGHUP makes it look at once
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = interval, help_heading = "Security")]
     pub reload_interval: Duration,
+
+    /// An origin whose pages may call the server from a browser by gRPC-Web, as https://example.org; several are separated by
+    /// commas
+    #[arg(long, value_name = "ORIGIN", value_delimiter = ',', help_heading = "Security")]
+    pub web_origin: Vec<Origin>,
 
     /// Where to answer operators over HTTP: /metrics, /livez and /readyz; nothing there is a secret
     #[arg(long, value_name = "ADDRESS", help_heading = "Observability")]

@@ -9,11 +9,13 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
+use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::service::Routes;
+use tower::BoxError;
 
 use crate::error::Error;
 use crate::lifetime::{Active, Activity};
@@ -27,6 +29,9 @@ const HEALTH: &str = "/grpc.health.v1.Health/";
 
 /// What a header counts for besides its name and value (RFC 9113, section 6.5.2).
 const HEADER_OVERHEAD: usize = 32;
+
+/// What becomes of a call.
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Response<Placed>, Infallible>> + Send>>;
 
 /// All services, behind what every call must pass.
 #[derive(Debug, Clone)]
@@ -66,7 +71,7 @@ impl Calls {
     }
 
     /// Gives a place to a call that may go on.
-    fn admit(&self, request: &Request<Incoming>) -> Result<OwnedSemaphorePermit, Rejection> {
+    fn admit<B>(&self, request: &Request<B>) -> Result<OwnedSemaphorePermit, Rejection> {
         if header_bytes(request.headers()) > self.max_header_bytes {
             return Err(Rejection::Headers);
         }
@@ -78,7 +83,40 @@ impl Calls {
             .map_err(|_| Rejection::Overloaded)
     }
 
-    fn authenticated(&self, request: &Request<Incoming>) -> bool {
+    /// Answers a call, or refuses it.
+    pub fn answer<B>(&self, request: Request<B>) -> Answer
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let active = self.activity.enter();
+        let mut counted = self.metrics.call(request.uri().path());
+        let admitted = match self.admit(&request) {
+            Ok(place) => Ok((place, self.services.call(request))),
+            Err(reason) => {
+                self.rejected.add(reason);
+                Err(reason)
+            }
+        };
+        Box::pin(async {
+            let (place, response) = match admitted {
+                Ok((place, answer)) => (Some(place), answer.await?),
+                Err(reason) => (None, refusal(reason)),
+            };
+            counted.ends(response.headers());
+            if response.status() != StatusCode::OK {
+                counted.breaks();
+            }
+            Ok(response.map(|body| Placed {
+                body,
+                counted,
+                _place: place,
+                _active: active,
+            }))
+        })
+    }
+
+    fn authenticated<B>(&self, request: &Request<B>) -> bool {
         let Some(tokens) = &self.tokens else {
             return true;
         };
@@ -109,34 +147,10 @@ fn header_bytes(headers: &HeaderMap) -> usize {
 impl hyper::service::Service<Request<Incoming>> for Calls {
     type Response = Response<Placed>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Placed>, Infallible>> + Send>>;
+    type Future = Answer;
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let active = self.activity.enter();
-        let mut counted = self.metrics.call(request.uri().path());
-        let admitted = match self.admit(&request) {
-            Ok(place) => Ok((place, self.services.call(request))),
-            Err(reason) => {
-                self.rejected.add(reason);
-                Err(reason)
-            }
-        };
-        Box::pin(async {
-            let (place, response) = match admitted {
-                Ok((place, answer)) => (Some(place), answer.await?),
-                Err(reason) => (None, refusal(reason)),
-            };
-            counted.ends(response.headers());
-            if response.status() != StatusCode::OK {
-                counted.breaks();
-            }
-            Ok(response.map(|body| Placed {
-                body,
-                counted,
-                _place: place,
-                _active: active,
-            }))
-        })
+    fn call(&self, request: Request<Incoming>) -> Answer {
+        self.answer(request)
     }
 }
 

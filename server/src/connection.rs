@@ -5,13 +5,19 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::future::join_all;
-use hyper::server::conn::http2;
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::HttpService;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tonic::Status;
+use tower::BoxError;
 
 use crate::calls::Calls;
 use crate::frames::{Frames, Seen};
@@ -22,6 +28,7 @@ use crate::rejected::{Rejected, Rejection};
 use crate::service::Service;
 use crate::settings::Settings;
 use crate::tls::Tls;
+use crate::web::{Pages, Web};
 
 /// What a client may send of a stream before the server asks for more: some 3,000 puzzles, as many as keep the engines
 /// full until the next have come. With a quarter of it a puzzle took a fifth more of the server's time.
@@ -35,6 +42,9 @@ const CONNECTION_WINDOW_PER_STREAM: u32 = 10 * STREAM_WINDOW;
 /// A message of many puzzles comes in one frame or a few, and these are read from the socket at once.
 const MAX_FRAME: u32 = 64 * 1024;
 
+/// What is read ahead of an HTTP/1.1 connection.
+const HTTP1_BUFFER: usize = 64 * 1024;
+
 /// How long accepting rests after an error. The usual one is that no file descriptor is free, which does not pass at
 /// once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -44,6 +54,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub(crate) struct Connections {
     calls: Calls,
     tls: Option<Tls>,
+    pages: Option<Pages>,
     rejected: Arc<Rejected>,
     settings: Arc<Settings>,
     room: Arc<Semaphore>,
@@ -58,11 +69,12 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// No connections yet, and never more at once than the service's settings say.
-    pub fn new(calls: Calls, tls: Option<Tls>, service: &Service) -> Self {
+    pub fn new(calls: Calls, tls: Option<Tls>, pages: Option<Pages>, service: &Service) -> Self {
         let settings = &service.settings;
         Self {
             calls,
             tls,
+            pages,
             rejected: Arc::clone(&service.rejected),
             settings: Arc::clone(settings),
             room: Arc::new(Semaphore::new(settings.max_connections)),
@@ -138,7 +150,11 @@ impl Connections {
         let (calls, activity) = self.calls.on_connection();
         let settings = Arc::clone(&self.settings);
         let rejected = Arc::clone(&self.rejected);
-        let opening = timeout(settings.handshake_timeout, open(accepted, self.tls.clone()));
+        let opening = timeout(
+            settings.handshake_timeout,
+            open(accepted, self.tls.clone(), self.pages.is_some()),
+        );
+        let pages = self.pages.clone();
         let (draining, closing, cut) = (self.draining.clone(), self.closing.clone(), self.cut.clone());
         async move {
             let _room = room;
@@ -146,7 +162,7 @@ impl Connections {
                 let Some(opened) = closing.run_until_cancelled(opening).await else {
                     return;
                 };
-                let stream = match opened.unwrap_or(Err(Rejection::Handshake)) {
+                let (preface, stream) = match opened.unwrap_or(Err(Rejection::Handshake)) {
                     Ok(stream) => stream,
                     Err(reason) => return turn_away(&rejected, reason),
                 };
@@ -156,12 +172,19 @@ impl Connections {
                     false => draining,
                 };
                 let connection = Connection {
-                    calls,
                     activity,
                     settings,
                     finish,
                 };
-                if let Err(reason) = connection.serve(stream).await {
+                let end = match (pages, preface) {
+                    (None, _) => connection.http2(stream, calls).await,
+                    (Some(pages), Preface::Http2) => {
+                        let service = TowerToHyperService::new(pages.guard(calls));
+                        connection.http2(stream, service).await
+                    }
+                    (Some(pages), Preface::Other) => connection.http1(stream, pages.guard(calls)).await,
+                };
+                if let Err(reason) = end {
                     turn_away(&rejected, reason);
                 }
             })
@@ -177,10 +200,14 @@ fn turn_away(rejected: &Rejected, reason: Rejection) {
 
 /// Does the handshake of TLS where there is one, and waits for the client's first bytes. Fails with the reason why there is
 /// nothing to serve.
-async fn open(accepted: Accepted, tls: Option<Tls>) -> Result<impl Transport, Rejection> {
+async fn open(
+    accepted: Accepted,
+    tls: Option<Tls>,
+    web: bool,
+) -> Result<(Preface, impl Transport), Rejection> {
     let stream: Box<dyn Transport> = match tls {
         Some(tls) if accepted.tcp => {
-            let stream = tls.accept(accepted.stream).await.map_err(|error| {
+            let stream = tls.accept(accepted.stream, web).await.map_err(|error| {
                 tracing::debug!(peer = accepted.peer, %error, "the handshake of TLS failed");
                 Rejection::Tls
             })?;
@@ -189,14 +216,14 @@ async fn open(accepted: Accepted, tls: Option<Tls>) -> Result<impl Transport, Re
         _ => accepted.stream,
     };
     match preface::read(stream).await {
-        Ok((Preface::Http2, stream)) => Ok(stream),
-        Ok((Preface::Other, _)) | Err(_) => Err(Rejection::NotHttp2),
+        Ok((Preface::Other, _)) if !web => Err(Rejection::NotHttp2),
+        Ok(begun) => Ok(begun),
+        Err(_) => Err(Rejection::NotHttp2),
     }
 }
 
 /// A connection that has begun.
 struct Connection {
-    calls: Calls,
     activity: Arc<Activity>,
     settings: Arc<Settings>,
     /// Asks the client to finish.
@@ -206,9 +233,15 @@ struct Connection {
 impl Connection {
     /// Serves it until it ends, or until its last call has ended after it was asked to finish. Fails with the reason why the
     /// server ended it before its client did.
-    async fn serve(self, stream: impl Transport + 'static) -> Result<(), Rejection> {
+    async fn http2<S, B>(self, stream: impl Transport + 'static, service: S) -> Result<(), Rejection>
+    where
+        S: HttpService<Incoming, ResBody = B>,
+        S::Error: Into<BoxError>,
+        S::Future: Send + 'static,
+        B: http_body::Body<Data = Bytes, Error = Status> + Send + 'static,
+    {
         let (stream, seen) = Frames::new(stream);
-        let connection = self.protocol().serve_connection(TokioIo::new(stream), self.calls);
+        let connection = self.protocol().serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         let over = tokio::select! {
             // In this order, since a connection that is told to finish before it was polled closes without a word.
@@ -229,6 +262,28 @@ impl Connection {
             Some(Over::Idle) => Err(Rejection::Idle),
             _ => Ok(()),
         }
+    }
+
+    /// The same for HTTP/1.1, which only browsers are served.
+    async fn http1(self, stream: impl Transport + 'static, service: Web) -> Result<(), Rejection> {
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.settings.handshake_timeout)
+            .max_buf_size(HTTP1_BUFFER.max(2 * self.settings.max_header_bytes as usize))
+            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        let mut connection = std::pin::pin!(connection);
+        let seen = Seen::settled_already();
+        tokio::select! {
+            biased;
+            _ = connection.as_mut() => return Ok(()),
+            () = self.finish.cancelled() => {}
+            _ = lifetime::over(&seen, &self.activity, &self.settings) => {}
+        }
+        connection.as_mut().graceful_shutdown();
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "the connection broke");
+        }
+        Ok(())
     }
 
     fn protocol(&self) -> http2::Builder<TokioExecutor> {

@@ -40,6 +40,14 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// For a protocol without frames.
+    pub fn settled_already() -> Self {
+        Self {
+            settled: AtomicBool::new(true),
+            ..Self::default()
+        }
+    }
+
     /// Whether it has acknowledged our settings, as every client does at once.
     pub fn settled(&self) -> bool {
         self.settled.load(Ordering::Relaxed)

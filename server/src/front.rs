@@ -5,6 +5,7 @@ use tokio::net::TcpListener;
 use crate::listener::Listener;
 use crate::tls::Tls;
 use crate::tokens::Tokens;
+use crate::web::{Origin, Pages};
 
 /// What clients meet first: the sockets they connect to, encryption, and the question who they are.
 #[derive(Debug)]
@@ -12,6 +13,7 @@ pub struct Front {
     pub(crate) listeners: Vec<Listener>,
     pub(crate) tls: Option<Tls>,
     pub(crate) tokens: Option<Tokens>,
+    pub(crate) pages: Option<Pages>,
 }
 
 impl Front {
@@ -21,6 +23,7 @@ impl Front {
             listeners: listeners.into_iter().collect(),
             tls: None,
             tokens: None,
+            pages: None,
         }
     }
 
@@ -36,6 +39,14 @@ impl Front {
     pub fn tokens(self, tokens: Tokens) -> Self {
         Self {
             tokens: Some(tokens),
+            ..self
+        }
+    }
+
+    /// Also takes calls from scripts of pages of these origins: gRPC-Web, over HTTP/2 and HTTP/1.1.
+    pub fn web(self, origins: Vec<Origin>) -> Self {
+        Self {
+            pages: Some(Pages::new(origins)),
             ..self
         }
     }

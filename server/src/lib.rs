@@ -37,6 +37,7 @@ mod solve_many;
 mod tls;
 mod tokens;
 mod watched;
+mod web;
 
 pub use admin::serve_admin;
 pub use front::Front;
@@ -50,3 +51,4 @@ pub use solve_many::Answers;
 pub use tls::Tls;
 pub use tokens::Tokens;
 pub use watched::FileError;
+pub use web::{Origin, OriginError};

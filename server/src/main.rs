@@ -95,7 +95,10 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
     if let Some(admin) = admin {
         tokio::spawn(serve_admin(admin, service.clone()));
     }
-    let front = secrets.guard(Front::new(listeners));
+    let mut front = secrets.guard(Front::new(listeners));
+    if !args.web_origin.is_empty() {
+        front = front.web(args.web_origin.clone());
+    }
 
     let shutdown = CancellationToken::new();
     let mut serving = pin!(serve(front, service, shutdown.cancelled()));

@@ -42,10 +42,11 @@ pub async fn serve(front: impl Into<Front>, service: Service, shutdown: impl Fut
         listeners,
         tls,
         tokens,
+        pages,
     } = front.into();
     let health = Health::serving().await;
     let calls = Calls::new(routes(&service, &health), tokens, &service);
-    let connections = Connections::new(calls, tls, &service);
+    let connections = Connections::new(calls, tls, pages, &service);
     service.set_ready(true);
     let mut accepting = Box::pin(connections.accept(listeners));
     tokio::select! {

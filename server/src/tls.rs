@@ -47,9 +47,15 @@ impl Tls {
         }
     }
 
-    /// Does the handshake.
-    pub(crate) async fn accept<T: Transport>(&self, stream: T) -> io::Result<TlsStream<T>> {
-        TlsAcceptor::from(self.0.current()).accept(stream).await
+    /// Does the handshake, for HTTP/2 or, where that is asked for, also for HTTP/1.1.
+    pub(crate) async fn accept<T: Transport>(&self, stream: T, http1: bool) -> io::Result<TlsStream<T>> {
+        let mut config = self.0.current();
+        if http1 {
+            Arc::make_mut(&mut config)
+                .alpn_protocols
+                .push(b"http/1.1".to_vec());
+        }
+        TlsAcceptor::from(config).accept(stream).await
     }
 }
 

@@ -17,6 +17,9 @@ const format = { keepCase: true, enums: String, defaults: true };
 const contract = load('sudoku/v1/sudoku.proto', { ...format, includeDirs: [path.join(root, 'proto')] });
 const healthContract = load(healthCheck.protoPath, format);
 
+/** The methods of the contract: their paths, and how their messages are written and read. */
+export const methods = contract.sudoku.v1.SudokuService.service;
+
 /** Bounds every call: far more than any needs. */
 export const timeout = () => ({ deadline: Date.now() + 120_000 });
 

@@ -1,5 +1,6 @@
 //! Building a client.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use tokio::sync::Semaphore;
 use crate::calls::Calls;
 use crate::endpoints::{Address, Connections, Endpoints, Lookup, Resolving};
 use crate::retry::{self, Policy};
-use crate::{Error, SolveOptions, SudokuClient};
+use crate::token::Token;
+use crate::{Error, SolveOptions, SudokuClient, Tls};
 
 /// How many connections an endpoint gets, unless the client is built otherwise. One is shared by all calls on it, and two
 /// carry noticeably more.
@@ -44,8 +46,10 @@ const CONCURRENCY: usize = 1_024;
 #[must_use]
 pub struct ClientBuilder {
     endpoints: Vec<String>,
-    connections: usize,
     settings: Connections,
+    token: Option<Secret>,
+    token_in_the_open: bool,
+    expects_tls: bool,
     resolving: Resolving,
     options: SolveOptions,
     deadline: Option<Duration>,
@@ -59,8 +63,13 @@ impl Default for ClientBuilder {
     fn default() -> Self {
         Self {
             endpoints: Vec::new(),
-            connections: CONNECTIONS,
-            settings: Connections::default(),
+            settings: Connections {
+                lines: CONNECTIONS,
+                ..Connections::default()
+            },
+            token: None,
+            token_in_the_open: false,
+            expects_tls: false,
             resolving: Resolving::default(),
             options: SolveOptions::default(),
             deadline: None,
@@ -73,7 +82,8 @@ impl Default for ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Adds an endpoint: `http://HOST:PORT`, or `unix:PATH` for a Unix socket. Without a scheme it is `http`.
+    /// Adds an endpoint: `http://HOST:PORT`, `https://HOST:PORT`, or `unix:PATH` for a Unix socket. Without a scheme it is
+    /// `http`.
     ///
     /// A host that is a name stands for all of its addresses, each an endpoint of its own; see
     /// [`resolve_every`](Self::resolve_every).
@@ -90,7 +100,7 @@ impl ClientBuilder {
 
     /// How many connections each endpoint gets: 1 to 64, by default 2. What is outside the range is moved into it.
     pub fn connections(mut self, connections: usize) -> Self {
-        self.connections = connections.clamp(1, MOST_CONNECTIONS);
+        self.settings.lines = connections.clamp(1, MOST_CONNECTIONS);
         self
     }
 
@@ -114,6 +124,27 @@ impl ClientBuilder {
     /// What the program calls itself, as in `shop/1.4`. It comes first in the user agent that servers see.
     pub fn user_agent(mut self, program: impl Into<String>) -> Self {
         self.settings.user_agent = Some(program.into());
+        self
+    }
+
+    /// How `https` endpoints are reached. Refused where no endpoint is one, since then nothing would be encrypted.
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.settings.tls = tls;
+        self.expects_tls = true;
+        self
+    }
+
+    /// The bearer token that calls carry.
+    ///
+    /// It is refused for an endpoint to which it would travel in the open: one that is not `https` and not on this machine.
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(Secret(token.into()));
+        self
+    }
+
+    /// Whether the token may travel in the open, for networks that encrypt by themselves. `false` by default.
+    pub fn token_in_the_open(mut self, allowed: bool) -> Self {
+        self.token_in_the_open = allowed;
         self
     }
 
@@ -182,19 +213,13 @@ impl ClientBuilder {
     ///
     /// Outside a Tokio runtime.
     pub fn connect_lazy(self) -> Result<SudokuClient, Error> {
-        if self.endpoints.is_empty() {
-            return Err(Error::Config("a client needs an endpoint"));
-        }
-        let addresses: Result<Vec<_>, _> = self
-            .endpoints
-            .iter()
-            .map(|endpoint| Address::parse(endpoint))
-            .collect();
+        let addresses = self.addresses()?;
         let calls = Calls {
-            endpoints: Endpoints::open(addresses?, self.settings, self.connections, self.resolving)?,
+            endpoints: Endpoints::open(addresses, self.settings, self.resolving)?,
             policy: Policy::new(self.retries),
             hedge: self.hedge,
             places: Arc::new(Semaphore::new(self.concurrency)),
+            token: self.token.map(|Secret(token)| Token::new(&token)).transpose()?,
             longest_reply: 0,
         };
         let client = SudokuClient::new(calls, self.batch_size).with_options(self.options);
@@ -202,5 +227,34 @@ impl ClientBuilder {
             Some(deadline) => client.with_deadline(deadline),
             None => client,
         })
+    }
+
+    /// What the endpoints mean, if nothing that is to stay secret is at risk.
+    fn addresses(&self) -> Result<Vec<Address>, Error> {
+        if self.endpoints.is_empty() {
+            return Err(Error::config("a client needs an endpoint"));
+        }
+        let mut addresses = Vec::new();
+        for endpoint in &self.endpoints {
+            let address = Address::parse(endpoint)?;
+            if self.token.is_some() && !self.token_in_the_open && !address.is_private() {
+                return Err(Error::endpoint(endpoint, "the token would travel unencrypted"));
+            }
+            addresses.push(address);
+        }
+        if self.expects_tls && !addresses.iter().any(Address::is_encrypted) {
+            return Err(Error::config("TLS is set, and no endpoint is https"));
+        }
+        Ok(addresses)
+    }
+}
+
+/// What is not shown.
+#[derive(Clone)]
+struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
     }
 }

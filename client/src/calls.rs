@@ -14,6 +14,7 @@ use tonic::{Request, Response, Status};
 use crate::deadline::Deadline;
 use crate::endpoints::{EndpointId, Endpoints, Lease, Watch};
 use crate::retry::{Attempts, Policy};
+use crate::token::Token;
 use crate::{Error, SolveOptions, Transport, wire};
 
 /// How a client makes its calls.
@@ -25,6 +26,7 @@ pub(crate) struct Calls<T> {
     pub(crate) hedge: Option<Duration>,
     /// The places for calls of one message.
     pub(crate) places: Arc<Semaphore>,
+    pub(crate) token: Option<Token>,
     /// The most bytes of a reply.
     pub(crate) longest_reply: usize,
 }
@@ -40,7 +42,11 @@ impl<T: Transport> Calls<T> {
     }
 
     pub(crate) fn request<M>(&self, deadline: Deadline, message: M) -> Request<M> {
-        deadline.request(message)
+        let mut request = deadline.request(message);
+        if let Some(token) = &self.token {
+            token.add_to(&mut request);
+        }
+        request
     }
 
     pub(crate) fn attempts(&self, deadline: Deadline) -> Attempts<T> {

@@ -69,7 +69,8 @@ impl SudokuClient {
     }
 
     /// Connects to a server, such as `http://127.0.0.1:50051`, with all else as the [builder](ClientBuilder) has it by
-    /// default. Without a scheme it is `http`: the connection is not encrypted.
+    /// default. Without a scheme it is `http`: the connection is not encrypted. `https` expects a certificate that the system
+    /// trusts.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), sudoku_client::Error> {
@@ -123,6 +124,7 @@ impl<T: Transport> SudokuClient<T> {
             policy: Policy::hands_off(0),
             hedge: None,
             places: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+            token: None,
             longest_reply: 0,
         };
         Self::new(calls, usize::MAX).with_options(SolveOptions::default())

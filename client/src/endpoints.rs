@@ -96,7 +96,7 @@ impl<T: Transport> Endpoints<T> {
 }
 
 impl Endpoints<Channel> {
-    /// The servers at `addresses`, with so many connections each.
+    /// The servers at `addresses`.
     ///
     /// # Errors
     ///
@@ -108,7 +108,6 @@ impl Endpoints<Channel> {
     pub(crate) fn open(
         addresses: Vec<Address>,
         connections: Connections,
-        lines: usize,
         resolving: Resolving,
     ) -> Result<Self, Error> {
         let mut fixed = Vec::new();
@@ -116,9 +115,8 @@ impl Endpoints<Channel> {
         for address in addresses {
             match address {
                 Address::Fixed { uri } => {
-                    let opened: Result<Vec<_>, _> =
-                        (0..lines).map(|_| connections.open(&uri, None)).collect();
-                    fixed.push(Arc::new(Endpoint::new(uri, opened?)));
+                    let opened = connections.open(&uri, None)?;
+                    fixed.push(Arc::new(Endpoint::new(uri, opened)));
                 }
                 Address::Named { uri, host, port } => {
                     // What is wrong with the settings is found here, not when the name has been looked up.
@@ -131,7 +129,7 @@ impl Endpoints<Channel> {
             members: RwLock::new(fixed.clone().into()),
             names: Names::default(),
         });
-        resolve::keep(&shared, fixed, named, connections, lines, resolving);
+        resolve::keep(&shared, fixed, named, connections, resolving);
         Ok(Self { shared })
     }
 }

@@ -23,7 +23,7 @@ pub enum Error {
     },
     /// The client was built with something that cannot be.
     #[error("{0}")]
-    Config(&'static str),
+    Config(Box<dyn StdError + Send + Sync>),
     /// No connection, or it broke before the answer had come.
     #[error(transparent)]
     Transport(TransportError),
@@ -52,6 +52,10 @@ impl Error {
             endpoint: endpoint.to_owned(),
             source: source.into(),
         }
+    }
+
+    pub(crate) fn config(reason: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::Config(reason.into())
     }
 
     /// The same, with the endpoint where it happened.

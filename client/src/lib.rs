@@ -46,6 +46,8 @@ mod puzzle;
 mod retry;
 mod server_info;
 mod status;
+mod tls;
+mod token;
 mod wire;
 
 pub use builder::ClientBuilder;
@@ -57,6 +59,7 @@ pub use outcome::{InvalidPuzzle, Outcome};
 pub use puzzle::Puzzle;
 pub use server_info::ServerInfo;
 pub use sudoku_engine::{Conflict, Grid, GridError, ParseError, Unit};
+pub use tls::Tls;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

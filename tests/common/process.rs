@@ -18,21 +18,26 @@ pub struct Process {
 impl Process {
     /// Starts a server on a free port.
     pub fn start() -> Self {
-        Self::try_start("127.0.0.1:0").expect("the server starts")
+        Self::start_with("127.0.0.1:0", &[])
+    }
+
+    /// Starts a server at an address or a socket, with more arguments.
+    pub fn start_with(address: &str, arguments: &[&str]) -> Self {
+        Self::try_start(address, arguments).expect("the server starts")
     }
 
     /// Starts a server where another one was.
     pub async fn start_at(address: &str) -> Self {
         let mut started = None;
         until("the port is free", || {
-            started = Self::try_start(address);
+            started = Self::try_start(address, &[]);
             started.is_some()
         })
         .await;
         started.unwrap()
     }
 
-    fn try_start(address: &str) -> Option<Self> {
+    fn try_start(address: &str, arguments: &[&str]) -> Option<Self> {
         static BUILT: LazyLock<escargot::CargoRun> = LazyLock::new(|| {
             let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/server/Cargo.toml");
             let build = escargot::CargoBuild::new()
@@ -43,6 +48,7 @@ impl Process {
         let mut child = BUILT
             .command()
             .args(["--listen", address])
+            .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

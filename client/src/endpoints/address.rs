@@ -16,6 +16,26 @@ pub(crate) enum Address {
 }
 
 impl Address {
+    /// Whether nobody can listen in: it is encrypted, or does not leave the machine.
+    pub(crate) fn is_private(&self) -> bool {
+        match self {
+            Self::Fixed { uri } if uri.starts_with("unix:") => true,
+            Self::Fixed { uri } => uri.parse().is_ok_and(|uri: Uri| {
+                let address = uri.host().map(unbracketed).unwrap_or_default().parse();
+                is_encrypted(&uri) || address.is_ok_and(|address: IpAddr| address.is_loopback())
+            }),
+            Self::Named { uri, host, .. } => is_encrypted(uri) || host == "localhost",
+        }
+    }
+
+    /// Whether it is reached through TLS.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        match self {
+            Self::Fixed { uri } => uri.parse().is_ok_and(|uri: Uri| is_encrypted(&uri)),
+            Self::Named { uri, .. } => is_encrypted(uri),
+        }
+    }
+
     /// Reads an endpoint such as `http://127.0.0.1:50051`, `unix:/run/sudoku.sock` or, without a scheme, `sudoku:50051`.
     ///
     /// # Errors
@@ -36,10 +56,7 @@ impl Address {
             return Err(Error::endpoint(endpoint, reason));
         }
         let host = uri.host().unwrap_or_default();
-        let host = host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'))
-            .unwrap_or(host);
+        let host = unbracketed(host);
         if host.is_empty() {
             return Err(Error::endpoint(endpoint, "it names no host"));
         }
@@ -48,15 +65,29 @@ impl Address {
         }
         Ok(Self::Named {
             host: host.to_owned(),
-            port: uri.port_u16().unwrap_or(80),
+            port: uri
+                .port_u16()
+                .unwrap_or(if is_encrypted(&uri) { 443 } else { 80 }),
             uri,
         })
     }
 }
 
 /// The URI by which a server that is one of several behind a name is reached.
-pub(super) fn at(socket: SocketAddr) -> String {
-    format!("http://{socket}")
+pub(super) fn at(socket: SocketAddr, name: &Uri) -> String {
+    let scheme = if is_encrypted(name) { "https" } else { "http" };
+    format!("{scheme}://{socket}")
+}
+
+/// Whether the server at `uri` is reached through TLS.
+pub(super) fn is_encrypted(uri: &Uri) -> bool {
+    uri.scheme_str() == Some("https")
+}
+
+/// A host without the brackets of an IPv6 address.
+fn unbracketed(host: &str) -> &str {
+    let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    inner.unwrap_or(host)
 }
 
 #[cfg(unix)]
@@ -78,10 +109,10 @@ fn unix(endpoint: &str, _: &str) -> Result<Address, Error> {
     ))
 }
 
-/// What in the URI would be left aside. Of `https` that is the encryption.
+/// What in the URI would be left aside.
 fn unsupported(uri: &Uri) -> Option<&'static str> {
-    if uri.scheme_str() != Some("http") {
-        return Some("only http and unix are supported");
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Some("only http, https and unix are supported");
     }
     if uri
         .authority()
@@ -121,6 +152,23 @@ mod tests {
                 panic!("{endpoint} is a name")
             };
             assert_eq!((host.as_str(), port), expected);
+        }
+    }
+
+    #[test]
+    fn nobody_listens_in_on_what_is_encrypted_or_stays_here() {
+        let private = |endpoint| Address::parse(endpoint).unwrap().is_private();
+        for endpoint in [
+            "https://10.0.0.1:1",
+            "https://sudoku",
+            "127.0.0.1:1",
+            "[::1]:1",
+            "localhost:1",
+        ] {
+            assert!(private(endpoint), "{endpoint}");
+        }
+        for endpoint in ["10.0.0.1:1", "http://sudoku", "[fe80::1]:1"] {
+            assert!(!private(endpoint), "{endpoint}");
         }
     }
 

@@ -1,11 +1,13 @@
 //! Connections to a server.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use tonic::codegen::http::Uri;
 use tonic::transport::{Channel, Endpoint};
 
-use crate::Error;
+use super::address::is_encrypted;
+use crate::{Error, Tls};
 
 /// How long making a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,27 +31,26 @@ const MAX_FRAME: u32 = 64 << 10;
 /// How the connections of a client are made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Connections {
+    /// How many each server gets.
+    pub(crate) lines: usize,
     /// What stands before the SDK in the user agent.
     pub(crate) user_agent: Option<String>,
+    pub(crate) tls: Tls,
 }
 
 impl Connections {
-    /// A connection to the server at `uri`, made when the first call needs it and again whenever it was lost. Where the
-    /// server is one of several behind a name, `origin` is what it is called by.
+    /// Connections to the server at `uri`, made when the first call needs them and again whenever they were lost. Where
+    /// the server is one of several behind a name, `name` is what it is called by, and what its certificate has to be for.
     ///
     /// # Errors
     ///
-    /// [`Error::Endpoint`] for what is no URI, [`Error::Config`] for a user agent that no header can carry.
-    pub(super) fn open(&self, uri: &str, origin: Option<&Uri>) -> Result<Channel, Error> {
-        let settings =
-            Endpoint::from_shared(uri.to_owned()).map_err(|source| Error::endpoint(uri, source))?;
-        let settings = match origin {
-            Some(origin) => settings.origin(origin.clone()),
-            None => settings,
-        };
-        Ok(settings
+    /// [`Error::Endpoint`] for what is no URI, [`Error::Config`] for a user agent that no header can carry, and for TLS
+    /// settings that cannot be used.
+    pub(super) fn open(&self, uri: &str, name: Option<&Uri>) -> Result<Vec<Channel>, Error> {
+        let mut settings = Endpoint::from_shared(uri.to_owned())
+            .map_err(|source| Error::endpoint(uri, source))?
             .user_agent(self.user_agent())
-            .map_err(|_| Error::Config("the user agent has characters that no header may have"))?
+            .map_err(|_| Error::config("the user agent has characters that no header may have"))?
             .connect_timeout(CONNECT_TIMEOUT)
             .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
             .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
@@ -57,8 +58,15 @@ impl Connections {
             .http2_adaptive_window(false)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
-            .max_frame_size(MAX_FRAME)
-            .connect_lazy())
+            .max_frame_size(MAX_FRAME);
+        if is_encrypted(settings.uri()) {
+            let tls = self.tls.config(name.and_then(Uri::host));
+            settings = settings.tls_config(tls).map_err(tls_error)?;
+        }
+        if let Some(name) = name {
+            settings = settings.origin(name.clone());
+        }
+        Ok((0..self.lines).map(|_| settings.connect_lazy()).collect())
     }
 
     fn user_agent(&self) -> String {
@@ -68,4 +76,12 @@ impl Connections {
             None => SDK.to_owned(),
         }
     }
+}
+
+/// The transport's own wrapper says only "transport error".
+fn tls_error(error: tonic::transport::Error) -> Error {
+    let cause = error
+        .source()
+        .map_or_else(|| error.to_string(), ToString::to_string);
+    Error::config(format!("TLS cannot be used as it is set: {cause}"))
 }

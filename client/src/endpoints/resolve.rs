@@ -116,7 +116,6 @@ pub(super) fn keep(
     fixed: Vec<Arc<Endpoint<Channel>>>,
     named: Vec<(Uri, String, u16)>,
     connections: Connections,
-    lines: usize,
     resolving: Resolving,
 ) {
     if named.is_empty() {
@@ -133,7 +132,6 @@ pub(super) fn keep(
         fixed,
         names: named.into_iter().map(name).collect(),
         connections,
-        lines,
         resolving,
     };
     tokio::spawn(keeper.run());
@@ -145,7 +143,6 @@ struct Keeper {
     fixed: Vec<Arc<Endpoint<Channel>>>,
     names: Vec<Name>,
     connections: Connections,
-    lines: usize,
     resolving: Resolving,
 }
 
@@ -196,7 +193,7 @@ impl Keeper {
                 Err(_) => Err(io::ErrorKind::TimedOut.into()),
             };
             match found {
-                Ok(found) => name.update(&found, &self.connections, self.lines),
+                Ok(found) => name.update(&found, &self.connections),
                 Err(error) => result = Err(io::Error::new(error.kind(), format!("{}: {error}", name.host))),
             }
         }
@@ -215,7 +212,7 @@ impl Keeper {
 
 impl Name {
     /// Keeps the endpoints that the name still stands for, and adds the new ones.
-    fn update(&mut self, found: &[SocketAddr], connections: &Connections, lines: usize) {
+    fn update(&mut self, found: &[SocketAddr], connections: &Connections) {
         self.endpoints.retain(|(address, endpoint)| {
             let stays = found.contains(address);
             if !stays {
@@ -228,9 +225,7 @@ impl Name {
             if is_known || self.endpoints.len() == MOST {
                 continue;
             }
-            let opened: Result<Vec<_>, _> = (0..lines)
-                .map(|_| connections.open(&address::at(address), Some(&self.uri)))
-                .collect();
+            let opened = connections.open(&address::at(address, &self.uri), Some(&self.uri));
             // The same settings were good when the client was made.
             let Ok(opened) = opened else { continue };
             let name = format!("{} at {address}", self.uri);

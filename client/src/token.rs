@@ -1,0 +1,41 @@
+//! The credential that calls carry.
+
+use std::fmt;
+
+use tonic::Request;
+use tonic::metadata::{Ascii, MetadataValue};
+
+use crate::Error;
+
+/// A bearer token, as calls carry it.
+#[derive(Clone)]
+pub(crate) struct Token(MetadataValue<Ascii>);
+
+impl Token {
+    /// # Errors
+    ///
+    /// [`Error::Config`] for what no header can carry.
+    pub(crate) fn new(token: &str) -> Result<Self, Error> {
+        let refused = "the token is empty, or has characters that no header may have";
+        if token.is_empty() {
+            return Err(Error::config(refused));
+        }
+        let mut value: MetadataValue<Ascii> = format!("Bearer {token}")
+            .parse()
+            .map_err(|_| Error::config(refused))?;
+        // Kept out of logs and of the memory of header compression.
+        value.set_sensitive(true);
+        Ok(Self(value))
+    }
+
+    pub(crate) fn add_to<M>(&self, request: &mut Request<M>) {
+        request.metadata_mut().insert("authorization", self.0.clone());
+    }
+}
+
+/// Without the token.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}

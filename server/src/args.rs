@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use clap::Parser;
 use clap::builder::BoolishValueParser;
+use clap::{Parser, ValueEnum};
 use humantime::parse_duration;
 use sudoku_engine::{Isa, IsaError};
 use sudoku_server::{Address, Limits, Origin, Settings};
@@ -110,6 +110,16 @@ pub struct Args {
     /// Where to answer operators over HTTP: /metrics, /livez and /readyz; nothing there is a secret
     #[arg(long, value_name = "ADDRESS", help_heading = "Observability")]
     pub admin_listen: Option<SocketAddr>,
+
+    /// How the log is written: text for people, or json with an object a line
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        hide_possible_values = true,
+        help_heading = "Observability"
+    )]
+    pub log_format: LogFormat,
 
     /// Threads that solve SolveMany messages; auto is one for each core
     #[arg(long, value_name = "N", default_value = "auto", value_parser = threads, help_heading = "Solving")]
@@ -302,6 +312,13 @@ pub struct Args {
     /// How long to wait then for running calls, as in 25s or 500ms
     #[arg(long, value_name = "TIME", default_value = "25s", value_parser = parse_duration, help_heading = "Shutting down")]
     drain_deadline: Duration,
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    Text,
+    Json,
 }
 
 impl Args {

@@ -19,7 +19,8 @@ use tower::BoxError;
 
 use crate::error::Error;
 use crate::lifetime::{Active, Activity};
-use crate::metrics::{Call, Metrics};
+use crate::metrics::Metrics;
+use crate::record::{Failures, Record};
 use crate::rejected::{Rejected, Rejection};
 use crate::service::Service;
 use crate::tokens::Tokens;
@@ -43,8 +44,10 @@ pub(crate) struct Calls {
     max_header_bytes: usize,
     rejected: Arc<Rejected>,
     metrics: Arc<Metrics>,
-    /// That of the connection.
+    failures: Arc<Failures>,
+    /// Those of the connection.
     activity: Arc<Activity>,
+    peer: Arc<str>,
 }
 
 impl Calls {
@@ -56,15 +59,18 @@ impl Calls {
             max_header_bytes: service.settings.max_header_bytes as usize,
             rejected: Arc::clone(&service.rejected),
             metrics: Arc::clone(&service.metrics),
+            failures: Arc::new(Failures::new()),
             activity: Activity::new(),
+            peer: Arc::from(""),
         }
     }
 
-    /// The same for another connection, with its activity.
-    pub fn on_connection(&self) -> (Self, Arc<Activity>) {
+    /// The same for a connection with this peer, and the connection's activity.
+    pub fn on_connection(&self, peer: &str) -> (Self, Arc<Activity>) {
         let activity = Activity::new();
         let calls = Self {
             activity: Arc::clone(&activity),
+            peer: peer.into(),
             ..self.clone()
         };
         (calls, activity)
@@ -90,7 +96,9 @@ impl Calls {
         B::Error: Into<BoxError>,
     {
         let active = self.activity.enter();
-        let mut counted = self.metrics.call(request.uri().path());
+        let call = self.metrics.call(request.uri().path());
+        let (failures, peer) = (Arc::clone(&self.failures), Arc::clone(&self.peer));
+        let mut record = Record::new(call, failures, peer, request.headers());
         let admitted = match self.admit(&request) {
             Ok(place) => Ok((place, self.services.call(request))),
             Err(reason) => {
@@ -103,13 +111,13 @@ impl Calls {
                 Ok((place, answer)) => (Some(place), answer.await?),
                 Err(reason) => (None, refusal(reason)),
             };
-            counted.ends(response.headers());
+            record.call.ends(response.headers());
             if response.status() != StatusCode::OK {
-                counted.breaks();
+                record.call.breaks();
             }
             Ok(response.map(|body| Placed {
                 body,
-                counted,
+                record,
                 _place: place,
                 _active: active,
             }))
@@ -154,11 +162,11 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     }
 }
 
-/// The body of an answer, with which its call is over: counted out, its place given back.
+/// The body of an answer, with which its call is over: counted out, its place given back, and perhaps logged.
 #[derive(Debug)]
 pub(crate) struct Placed {
     body: Body,
-    counted: Call,
+    record: Record,
     _place: Option<OwnedSemaphorePermit>,
     _active: Active,
 }
@@ -174,8 +182,8 @@ impl http_body::Body for Placed {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         if let Poll::Ready(Some(Ok(frame))) = &frame {
             match frame.trailers_ref() {
-                Some(trailers) => self.counted.ends(trailers),
-                None => self.counted.message(),
+                Some(trailers) => self.record.call.ends(trailers),
+                None => self.record.call.message(),
             }
         }
         frame

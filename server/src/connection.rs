@@ -147,7 +147,7 @@ impl Connections {
         accepted: Accepted,
         room: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + Send + 'static {
-        let (calls, activity) = self.calls.on_connection();
+        let (calls, activity) = self.calls.on_connection(&accepted.peer);
         let settings = Arc::clone(&self.settings);
         let rejected = Arc::clone(&self.rejected);
         let opening = timeout(

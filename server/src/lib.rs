@@ -26,6 +26,7 @@ mod options;
 mod panics;
 mod pool;
 mod preface;
+mod record;
 mod rejected;
 mod reply;
 mod rpc;

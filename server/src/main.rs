@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
-use args::Args;
+use args::{Args, LogFormat};
 use config::Config;
 use secrets::Secrets;
 use signals::{Hangups, Signals};
@@ -83,7 +83,7 @@ fn check_together(args: &Args) -> anyhow::Result<()> {
 
 #[tokio::main]
 async fn run(args: &Args) -> anyhow::Result<Drained> {
-    log_to_standard_error()?;
+    log_to_standard_error(args.log_format)?;
     let mut signals = Signals::new().context("cannot listen for signals")?;
     let secrets = Secrets::load(args)?;
     let fresh = secrets.clone().keep_fresh(Hangups::new()?, args.reload_interval);
@@ -115,16 +115,19 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
     }
 }
 
-fn log_to_standard_error() -> anyhow::Result<()> {
+fn log_to_standard_error(format: LogFormat) -> anyhow::Result<()> {
     let filter = EnvFilter::builder()
         .with_default_directive(LevelFilter::INFO.into())
         .from_env()
         .context("RUST_LOG is no log filter")?;
-    tracing_subscriber::fmt()
+    let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
+        .with_ansi(io::stderr().is_terminal());
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
+    }
     Ok(())
 }
 

@@ -346,6 +346,21 @@ impl Call {
         self.code = Some(Code::Unknown);
     }
 
+    /// Its status so far: canceled, as long as it has none.
+    pub fn code(&self) -> Code {
+        self.code.unwrap_or(Code::Cancelled)
+    }
+
+    /// The names of its service and method, or `unknown`.
+    pub fn method(&self) -> (&'static str, &'static str) {
+        let labels = &self.method.labels;
+        (labels.grpc_service, labels.grpc_method)
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
     /// A message of the answer is on its way.
     pub fn message(&self) {
         if !self.counts_messages {
@@ -361,9 +376,8 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        let code = self.code.unwrap_or(Code::Cancelled);
-        self.method.handled[code as usize].inc();
-        self.method.seconds.observe(self.begin.elapsed().as_secs_f64());
+        self.method.handled[self.code() as usize].inc();
+        self.method.seconds.observe(self.elapsed().as_secs_f64());
     }
 }
 

@@ -97,7 +97,7 @@ impl Connections {
 
     async fn accept_from(&self, listener: &Listener) -> Infallible {
         loop {
-            let accepted = match listener.accept().await {
+            let mut accepted = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -108,7 +108,12 @@ impl Connections {
             match Arc::clone(&self.room).try_acquire_owned() {
                 Ok(room) => {
                     tracing::debug!(peer = accepted.peer, "connection accepted");
-                    self.tasks.spawn(self.connection(accepted, room));
+                    let cork = accepted.cork.take();
+                    let connection = self.connection(accepted, room);
+                    match cork {
+                        Some(cork) => self.tasks.spawn(cork.drive(connection)),
+                        None => self.tasks.spawn(connection),
+                    };
                 }
                 // Closed at once: a client that waits for its turn would learn nothing, and could try elsewhere.
                 Err(_) => self.turn_away(Rejection::ConnectionLimit),

@@ -14,6 +14,7 @@ mod admin;
 mod body;
 mod calls;
 mod connection;
+mod cork;
 mod deadline;
 mod error;
 mod frames;
@@ -37,7 +38,6 @@ mod settings;
 mod solve_many;
 mod tls;
 mod tokens;
-mod traces;
 mod watched;
 mod web;
 

@@ -9,6 +9,8 @@ use std::str::FromStr;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
+use crate::cork::{self, Cork};
+
 #[cfg(unix)]
 use self::unix::UnixSocket;
 
@@ -83,6 +85,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Transport for T {}
 /// A connection as it was accepted.
 pub(crate) struct Accepted {
     pub stream: Box<dyn Transport>,
+    /// Has to be driven for the stream to send what is written, where there is one.
+    pub cork: Option<Cork>,
     /// Whether it came over TCP, and is to be encrypted where anything is.
     pub tcp: bool,
     /// Who it is, for the log.
@@ -129,8 +133,10 @@ impl Listener {
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "cannot set TCP_NODELAY");
                 }
+                let (stream, cork) = cork::cork(stream);
                 Ok(Accepted {
                     stream: Box::new(stream),
+                    cork: Some(cork),
                     tcp: true,
                     peer: peer.to_string(),
                 })
@@ -138,6 +144,7 @@ impl Listener {
             #[cfg(unix)]
             Socket::Unix(socket) => Ok(Accepted {
                 stream: Box::new(socket.accept().await?),
+                cork: None,
                 tcp: false,
                 peer: UNIX.to_owned(),
             }),

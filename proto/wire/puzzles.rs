@@ -94,16 +94,21 @@ impl ExactSizeIterator for Lines<'_> {}
 
 impl Decode for Puzzles {
     fn decode(mut frame: impl Buf) -> Result<Self, DecodeError> {
-        let mut lines = match frame.chunk() {
-            // Copied, which costs less than to keep what all messages of a frame came in.
+        let (lines, rest) = match frame.chunk() {
+            // Copied, which costs less than to keep what all messages of a frame came in. Looked at before, since reading
+            // what was written just now would wait for it.
             small if frame.remaining() <= SMALL && small.len() == frame.remaining() => {
-                let copy = Bytes::copy_from_slice(small);
-                frame.advance(copy.len());
-                copy
+                let (lines, rest) = small.split_at(LINE * count_lines(small, HEADER));
+                let parts = (Bytes::copy_from_slice(lines), Bytes::copy_from_slice(rest));
+                frame.advance(frame.remaining());
+                parts
             }
-            _ => frame.copy_to_bytes(frame.remaining()),
+            _ => {
+                let mut lines = frame.copy_to_bytes(frame.remaining());
+                let rest = lines.split_off(LINE * count_lines(&lines, HEADER));
+                (lines, rest)
+            }
         };
-        let rest = lines.split_off(LINE * count_lines(&lines, HEADER));
         // A message may be cut between any two fields, and what the parts mean adds up.
         let SolveManyRequest { puzzles, options } = SolveManyRequest::decode(rest)?;
         Ok(Self {

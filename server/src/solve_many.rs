@@ -358,7 +358,9 @@ impl Stream for Answers {
 struct Window {
     size: usize,
     shared: Arc<Semaphore>,
+    /// Those of all streams, and how many of this one are in it.
     gauge: Arc<AtomicUsize>,
+    gauged: usize,
     /// How many are in flight.
     taken: usize,
     /// How many there is room for: those, one that is about to come, and some that were given back, kept for the next.
@@ -371,6 +373,7 @@ impl Window {
             size,
             shared,
             gauge,
+            gauged: 0,
             taken: 0,
             reserved: 0,
         }
@@ -396,17 +399,21 @@ impl Window {
     /// Puts a message where there is room.
     fn take(&mut self) {
         self.taken += 1;
-        self.gauge.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Messages are answered. Others have what they took once [`Window::settle`] is called.
     fn give_back(&mut self, count: usize) {
         self.taken -= count;
-        self.gauge.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Gives to the stock what is not in use.
+    /// Gives to the stock what is not in use, and tells the gauge what is. Not message by message: threads that share a
+    /// number wait for each other, for longer than small messages take.
     fn settle(&mut self) {
+        match self.taken.checked_sub(self.gauged) {
+            Some(more) => self.gauge.fetch_add(more, Ordering::Relaxed),
+            None => self.gauge.fetch_sub(self.gauged - self.taken, Ordering::Relaxed),
+        };
+        self.gauged = self.taken;
         let of_stock = |count: usize| count.saturating_sub(1);
         let surplus = of_stock(self.reserved) - of_stock(self.taken);
         if surplus > 0 {

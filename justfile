@@ -97,6 +97,14 @@ foreign-node:
     cargo build -p sudoku-server
     node --test tests/foreign/node/*.test.js
 
+# Check the alerts: each fires when it should, and not otherwise (needs promtool, of Debian's package prometheus)
+alerts:
+    @if command -v promtool > /dev/null; then \
+        promtool test rules deploy/prometheus/alerts.test.yaml; \
+    else \
+        echo "skipped the alerts: no promtool (apt-get install prometheus)"; \
+    fi
+
 # cargo takes a package of the same version for the same package, and would build against those of an earlier run.
 _forget-packages:
     cargo clean --quiet -p sudoku-engine -p sudoku-proto -p sudoku-server -p sudoku-client

@@ -85,9 +85,11 @@ readme:
 # Drive the real server with clients in other languages
 foreign: foreign-python foreign-node
 
-# Only with gRPC's own client for Python, and grpcurl
+# Only with gRPC's own client for Python, grpcurl, and the clients in examples
 foreign-python:
     .ci/install python tests/foreign/python
+    .ci/install python examples/python
+    .ci/install npm examples/node
     cargo build -p sudoku-server
     tests/foreign/python/.venv/bin/pytest tests/foreign/python
 

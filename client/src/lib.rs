@@ -27,12 +27,13 @@
 //! # Layout
 //!
 //! `builder` and `client` are what a program sees. `endpoints` knows the servers and which of them take part, `retry` what
-//! is tried again and when; `calls` makes calls of one message with both, `many` streams of puzzles. `wire` is where the
+//! is tried again and when; `calls` makes calls of one message with both, `many` streams of puzzles. `blocking` is the same without async. `wire` is where the
 //! types of the contract become those of the SDK, and `status` where a gRPC status becomes an [`Error`].
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod blocking;
 mod builder;
 mod calls;
 mod client;

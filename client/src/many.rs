@@ -108,6 +108,11 @@ impl Outcomes {
         }
     }
 
+    /// Ends the stream, and its calls with it.
+    pub(crate) fn cancel(&mut self) {
+        self.state = State::Ended;
+    }
+
     /// Ends the stream, and the call with it.
     fn fail(&mut self, error: Error) -> Error {
         self.limits.heed(&error);

@@ -111,6 +111,14 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS", help_heading = "Observability")]
     pub admin_listen: Option<SocketAddr>,
 
+    /// The collector that gets a span for each call, by OTLP over gRPC, as http://127.0.0.1:4317
+    #[arg(long, value_name = "URL", value_parser = endpoint, help_heading = "Observability")]
+    pub otlp_endpoint: Option<String>,
+
+    /// The share of calls with a span, 0 to 1, of those whose callers send no trace; the others are as their callers say
+    #[arg(long, value_name = "SHARE", default_value = "0.01", value_parser = share, help_heading = "Observability")]
+    pub trace_share: f64,
+
     /// How the log is written: text for people, or json with an object a line
     #[arg(
         long,
@@ -376,6 +384,20 @@ fn interval(text: &str) -> Result<Duration, String> {
     match parse_duration(text) {
         Ok(Duration::ZERO) => Err("it must be above 0".to_owned()),
         parsed => parsed.map_err(|error| error.to_string()),
+    }
+}
+
+fn endpoint(text: &str) -> Result<String, String> {
+    match text.strip_prefix("http://") {
+        Some(authority) if !authority.is_empty() && !authority.contains('@') => Ok(text.to_owned()),
+        _ => Err("not http:// with a host and port".to_owned()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("not a number from 0 to 1".to_owned()),
     }
 }
 

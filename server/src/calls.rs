@@ -24,6 +24,7 @@ use crate::record::{Failures, Record};
 use crate::rejected::{Rejected, Rejection};
 use crate::service::Service;
 use crate::tokens::Tokens;
+use crate::traces::Traces;
 
 /// Load balancers ask for it, and have no token.
 const HEALTH: &str = "/grpc.health.v1.Health/";
@@ -45,13 +46,14 @@ pub(crate) struct Calls {
     rejected: Arc<Rejected>,
     metrics: Arc<Metrics>,
     failures: Arc<Failures>,
+    traces: Option<Traces>,
     /// Those of the connection.
     activity: Arc<Activity>,
     peer: Arc<str>,
 }
 
 impl Calls {
-    pub fn new(services: Routes, tokens: Option<Tokens>, service: &Service) -> Self {
+    pub fn new(services: Routes, tokens: Option<Tokens>, traces: Option<Traces>, service: &Service) -> Self {
         Self {
             services: TowerToHyperService::new(services),
             tokens,
@@ -60,6 +62,7 @@ impl Calls {
             rejected: Arc::clone(&service.rejected),
             metrics: Arc::clone(&service.metrics),
             failures: Arc::new(Failures::new()),
+            traces,
             activity: Activity::new(),
             peer: Arc::from(""),
         }
@@ -98,7 +101,7 @@ impl Calls {
         let active = self.activity.enter();
         let call = self.metrics.call(request.uri().path());
         let (failures, peer) = (Arc::clone(&self.failures), Arc::clone(&self.peer));
-        let mut record = Record::new(call, failures, peer, request.headers());
+        let mut record = Record::new(call, self.traces.as_ref(), failures, peer, request.headers());
         let admitted = match self.admit(&request) {
             Ok(place) => Ok((place, self.services.call(request))),
             Err(reason) => {

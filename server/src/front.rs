@@ -1,10 +1,12 @@
 //! What clients meet before their calls are looked at.
 
+use opentelemetry_sdk::trace::SdkTracer;
 use tokio::net::TcpListener;
 
 use crate::listener::Listener;
 use crate::tls::Tls;
 use crate::tokens::Tokens;
+use crate::traces::Traces;
 use crate::web::{Origin, Pages};
 
 /// What clients meet first: the sockets they connect to, encryption, and the question who they are.
@@ -14,6 +16,7 @@ pub struct Front {
     pub(crate) tls: Option<Tls>,
     pub(crate) tokens: Option<Tokens>,
     pub(crate) pages: Option<Pages>,
+    pub(crate) traces: Option<Traces>,
 }
 
 impl Front {
@@ -24,6 +27,7 @@ impl Front {
             tls: None,
             tokens: None,
             pages: None,
+            traces: None,
         }
     }
 
@@ -39,6 +43,14 @@ impl Front {
     pub fn tokens(self, tokens: Tokens) -> Self {
         Self {
             tokens: Some(tokens),
+            ..self
+        }
+    }
+
+    /// Makes a span with this tracer for each call but those of health, in the W3C trace that the caller sends if it sends one.
+    pub fn traces(self, tracer: SdkTracer) -> Self {
+        Self {
+            traces: Some(Traces::new(tracer)),
             ..self
         }
     }

@@ -38,6 +38,7 @@ mod settings;
 mod solve_many;
 mod tls;
 mod tokens;
+mod traces;
 mod watched;
 mod web;
 

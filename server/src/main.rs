@@ -4,6 +4,7 @@
 
 mod args;
 mod config;
+mod exporter;
 mod secrets;
 mod signals;
 
@@ -13,6 +14,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use opentelemetry::trace::TracerProvider;
 use sudoku_server::{Drained, Front, Listener, Service, serve, serve_admin};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -100,17 +102,32 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
         front = front.web(args.web_origin.clone());
     }
 
+    let traces = match &args.otlp_endpoint {
+        Some(endpoint) => Some(exporter::tracer_provider(endpoint, args.trace_share)?),
+        None => None,
+    };
+    if let Some(provider) = &traces {
+        front = front.traces(provider.tracer("sudoku-server"));
+    }
+    let drained = serve_until_signals(front, service, &mut signals).await;
+    if let Some(provider) = traces {
+        exporter::end(provider).await;
+    }
+    Ok(drained)
+}
+
+async fn serve_until_signals(front: Front, service: Service, signals: &mut Signals) -> Drained {
     let shutdown = CancellationToken::new();
     let mut serving = pin!(serve(front, service, shutdown.cancelled()));
     tokio::select! {
-        drained = serving.as_mut() => return Ok(drained),
+        drained = serving.as_mut() => return drained,
         () = signals.next() => shutdown.cancel(),
     }
     tokio::select! {
-        drained = serving => Ok(drained),
+        drained = serving => drained,
         () = signals.next() => {
             tracing::warn!("a second signal; calls are cut off");
-            Ok(Drained::CutOff)
+            Drained::CutOff
         }
     }
 }

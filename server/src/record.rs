@@ -1,12 +1,15 @@
-//! What is kept of a call until it ends: for the metrics, and for the log if it fails.
+//! What is kept of a call until it ends: for the metrics, for its span, and for the log if it fails.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderValue};
+use opentelemetry::trace::Span as _;
+use opentelemetry_sdk::trace::Span;
 use tonic::Code;
 
 use crate::metrics::Call;
+use crate::traces::{self, Traces};
 
 /// How many failed calls have a line in the log within [`PERIOD`]. A flood of them would fill the disk, and hide the rest.
 const MOST_LINES: u32 = 10;
@@ -20,6 +23,7 @@ pub(crate) struct Record {
     peer: Arc<str>,
     /// The W3C trace context that the caller sent.
     traceparent: Option<HeaderValue>,
+    span: Option<Span>,
 }
 
 /// Says which failed calls have a line in the log.
@@ -34,8 +38,15 @@ struct Window {
 }
 
 impl Record {
-    pub fn new(call: Call, failures: Arc<Failures>, peer: Arc<str>, headers: &HeaderMap) -> Self {
+    pub fn new(
+        call: Call,
+        traces: Option<&Traces>,
+        failures: Arc<Failures>,
+        peer: Arc<str>,
+        headers: &HeaderMap,
+    ) -> Self {
         Self {
+            span: traces.and_then(|traces| traces.begin(call.method(), headers)),
             call,
             failures,
             peer,
@@ -53,7 +64,12 @@ impl Record {
         let (service, method) = self.call.method();
         let code = self.call.code();
         let seconds = self.call.elapsed().as_secs_f64();
-        let (peer, trace_id) = (&*self.peer, self.traceparent.as_ref().and_then(trace_id));
+        let own = self
+            .span
+            .as_ref()
+            .map(|span| span.span_context().trace_id().to_string());
+        let callers = self.traceparent.as_ref().and_then(trace_id);
+        let (peer, trace_id) = (&*self.peer, own.as_deref().or(callers));
         match code {
             // Whatever the client did.
             Code::Internal | Code::Unknown | Code::DataLoss => {
@@ -69,6 +85,9 @@ impl Drop for Record {
         // Clients that go away are no failure.
         if !matches!(self.call.code(), Code::Ok | Code::Cancelled) {
             self.log();
+        }
+        if let Some(span) = self.span.take() {
+            traces::end(span, self.call.code());
         }
     }
 }

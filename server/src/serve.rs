@@ -43,9 +43,10 @@ pub async fn serve(front: impl Into<Front>, service: Service, shutdown: impl Fut
         tls,
         tokens,
         pages,
+        traces,
     } = front.into();
     let health = Health::serving().await;
-    let calls = Calls::new(routes(&service, &health), tokens, &service);
+    let calls = Calls::new(routes(&service, &health), tokens, traces, &service);
     let connections = Connections::new(calls, tls, pages, &service);
     service.set_ready(true);
     let mut accepting = Box::pin(connections.accept(listeners));

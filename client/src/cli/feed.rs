@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 use anyhow::{Context as _, anyhow};
+use sudoku_client::Puzzle;
 use sudoku_engine::Grid;
 use sudoku_engine::text::{ParseError, ParseErrorKind, Reader};
 use tokio::sync::mpsc;
@@ -286,7 +287,7 @@ impl Puzzles {
 }
 
 impl Stream for Puzzles {
-    type Item = Result<Grid, ParseError>;
+    type Item = Puzzle;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
@@ -295,12 +296,9 @@ impl Stream for Puzzles {
                 .as_ref()
                 .and_then(|chunk| chunk.entries.get(self.next))
             {
-                let entry = match entry {
-                    Ok(grid) => Ok(*grid),
-                    Err(slip) => Err(slip.error().clone()),
-                };
+                let puzzle = to_solve(entry);
                 self.next += 1;
-                return Poll::Ready(Some(entry));
+                return Poll::Ready(Some(puzzle));
             }
             self.current = ready!(self.chunks.poll_recv(cx));
             self.next = 0;
@@ -308,6 +306,14 @@ impl Stream for Puzzles {
                 return Poll::Ready(None);
             }
         }
+    }
+}
+
+/// An entry as the solver takes it.
+fn to_solve(entry: &Entry) -> Puzzle {
+    match entry {
+        Ok(grid) => grid.into(),
+        Err(slip) => Err::<Grid, _>(slip.error().clone()).into(),
     }
 }
 
@@ -412,9 +418,9 @@ mod tests {
     /// Takes everything as the solver and the writer do: an entry, then its record. Returns the names of the sources.
     async fn drain(puzzles: &mut Puzzles, records: &mut Records) -> Vec<Option<String>> {
         let mut sources = Vec::new();
-        while let Some(entry) = puzzles.next().await {
+        while let Some(puzzle) = puzzles.next().await {
             let record = records.next().expect("a record for each entry");
-            assert_eq!(record.entry.as_ref().map_err(|slip| slip.error()), entry.as_ref());
+            assert_eq!(puzzle, to_solve(record.entry));
             sources.push(record.source.map(str::to_owned));
         }
         sources

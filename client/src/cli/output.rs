@@ -4,6 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 
 use anyhow::{Context, bail, ensure};
 
@@ -25,6 +27,60 @@ pub struct Pending {
     file: Arc<File>,
     partial: PathBuf,
     path: PathBuf,
+    syncer: Syncer,
+}
+
+/// Brings what was written to the disk while more is written, on a thread of its own. Else all of it would be waited for
+/// at the end.
+#[derive(Debug)]
+struct Syncer {
+    wake: SyncSender<()>,
+    /// Ends with the last sender, and tells what could not be written.
+    thread: JoinHandle<io::Result<()>>,
+}
+
+/// Writes to a file and wakes its syncer now and then.
+#[derive(Debug)]
+struct Synced {
+    file: Arc<File>,
+    wake: SyncSender<()>,
+    since: usize,
+}
+
+/// Bytes after which what was written is brought to the disk.
+const SYNCED: usize = 8 << 20;
+
+impl Syncer {
+    fn start(file: Arc<File>) -> Self {
+        let (wake, woken) = sync_channel(1);
+        let thread = std::thread::spawn(move || woken.iter().try_for_each(|()| file.sync_data()));
+        Self { wake, thread }
+    }
+
+    /// Waits for what is under way. All writers must be gone.
+    fn finish(self) -> io::Result<()> {
+        drop(self.wake);
+        self.thread
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("syncing panicked")))
+    }
+}
+
+impl Write for Synced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.since += written;
+        if self.since >= SYNCED {
+            self.since = 0;
+            // One that is busy will do this as well, or the end will.
+            let _ = self.wake.try_send(());
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 impl Output {
@@ -70,7 +126,13 @@ impl Output {
             file.set_len(0).with_context(cannot)?;
         }
         let file = Arc::new(file);
-        Ok(Self::File(Pending { file, partial, path }))
+        let syncer = Syncer::start(Arc::clone(&file));
+        Ok(Self::File(Pending {
+            file,
+            partial,
+            path,
+            syncer,
+        }))
     }
 
     /// A file that is on its way.
@@ -85,7 +147,12 @@ impl Output {
     pub fn writer(&self) -> Box<dyn Write> {
         match self {
             Self::Stdout => Box::new(io::stdout()),
-            Self::Device(file) | Self::File(Pending { file, .. }) => Box::new(Arc::clone(file)),
+            Self::Device(file) => Box::new(Arc::clone(file)),
+            Self::File(pending) => Box::new(Synced {
+                file: Arc::clone(&pending.file),
+                wake: pending.syncer.wake.clone(),
+                since: 0,
+            }),
         }
     }
 
@@ -113,16 +180,24 @@ impl Output {
         said.or_else(terminal).filter(|&width| width > 0)
     }
 
-    /// Puts a complete file in its place.
+    /// Puts a complete file in its place. All its writers must be gone.
     ///
     /// # Errors
     ///
     /// The file cannot be written out or renamed.
     pub fn commit(self) -> anyhow::Result<()> {
-        let Self::File(Pending { file, partial, path }) = self else {
+        let Self::File(Pending {
+            file,
+            partial,
+            path,
+            syncer,
+        }) = self
+        else {
             return Ok(());
         };
-        file.sync_all()
+        syncer
+            .finish()
+            .and_then(|()| file.sync_all())
             .and_then(|()| fs::rename(&partial, &path))
             .with_context(|| format!("cannot write {}", path.display()))
     }
@@ -220,6 +295,21 @@ mod tests {
         assert!(matches!(output, Output::Device(_)));
         output.commit().unwrap();
         assert!(!Path::new("/dev/null.partial").exists());
+    }
+
+    #[test]
+    fn a_long_file_is_brought_to_the_disk_meanwhile_and_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("answers");
+        let output = Output::open(Some(&path), false).unwrap();
+        let mut writer = output.writer();
+        let block: Vec<u8> = (0..=255).cycle().take(1 << 20).collect();
+        for _ in 0..20 {
+            writer.write_all(&block).unwrap();
+        }
+        drop(writer);
+        output.commit().unwrap();
+        assert!(fs::read(&path).unwrap() == block.repeat(20));
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Format {
     ///
     /// What comes before the first answer cannot be written.
     pub fn formatter(self, to: Box<dyn Write>, looks: Looks) -> io::Result<Box<dyn Formatter>> {
-        let to = io::BufWriter::with_capacity(64 << 10, to);
+        let to = io::BufWriter::with_capacity(256 << 10, to);
         Ok(match self {
             Self::Pretty => Box::new(pretty::Pretty::new(to, looks)),
             Self::Line => Box::new(line::Line::new(to, looks)),

@@ -1,0 +1,127 @@
+//! A span for each call, as a collector sees it.
+#![cfg(unix)]
+
+mod support;
+
+use std::sync::{Arc, Mutex};
+
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
+    TraceService, TraceServiceServer,
+};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use support::{PUZZLE, Server, solve};
+use tokio::net::TcpListener;
+use tonic::{Request, Response, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
+/// A collector that keeps what it gets.
+#[derive(Clone, Default)]
+struct Collector(Arc<Mutex<Vec<Span>>>);
+
+#[tonic::async_trait]
+impl TraceService for Collector {
+    async fn export(
+        &self,
+        request: Request<ExportTraceServiceRequest>,
+    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
+        for resource in request.into_inner().resource_spans {
+            let attributes = format!("{:?}", resource.resource.unwrap().attributes);
+            assert!(attributes.contains("sudoku-server"), "{attributes}");
+            let spans = resource.scope_spans.into_iter().flat_map(|scope| scope.spans);
+            self.0.lock().unwrap().extend(spans);
+        }
+        Ok(Response::new(ExportTraceServiceResponse::default()))
+    }
+}
+
+impl Collector {
+    async fn start() -> (Self, String) {
+        let collector = Self::default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = TraceServiceServer::new(collector.clone());
+        let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
+        let server = tonic::transport::Server::builder().add_service(service);
+        tokio::spawn(server.serve_with_incoming(incoming));
+        (collector, format!("http://{address}"))
+    }
+
+    fn spans(&self) -> Vec<Span> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const CALLER: &str = "00f067aa0ba902b7";
+
+#[tokio::test]
+async fn each_call_has_a_span_in_its_callers_trace() {
+    let (collector, endpoint) = Collector::start().await;
+    let server = Server::start(&["--otlp-endpoint", &endpoint, "--trace-share=0"]);
+    let mut client = server.client().await;
+    let traced = |puzzle: &str, flags: &str| {
+        let mut request = Request::new(solve(puzzle));
+        let traceparent = format!("00-{TRACE}-{CALLER}-{flags}").parse().unwrap();
+        request.metadata_mut().insert("traceparent", traceparent);
+        request
+    };
+    client.solve(traced(PUZZLE, "01")).await.unwrap();
+    client.solve(traced("no puzzle", "01")).await.unwrap_err();
+    // Not sampled: by its caller, by our share of none, and health.
+    client.solve(traced(PUZZLE, "00")).await.unwrap();
+    client.solve(solve(PUZZLE)).await.unwrap();
+    let mut health = HealthClient::new(server.channel().await);
+    let mut check = Request::new(HealthCheckRequest::default());
+    let traceparent = format!("00-{TRACE}-{CALLER}-01").parse().unwrap();
+    check.metadata_mut().insert("traceparent", traceparent);
+    health.check(check).await.unwrap();
+
+    // The last spans are sent before the server ends.
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(0));
+    let spans = collector.spans();
+    assert_eq!(spans.len(), 2, "{spans:?}");
+    for (span, code) in spans.iter().zip([0, 3]) {
+        assert_eq!(span.name, "sudoku.v1.SudokuService/Solve");
+        assert_eq!(span.kind, SpanKind::Server as i32);
+        assert_eq!(hex::encode(&span.trace_id), TRACE);
+        assert_eq!(hex::encode(&span.parent_span_id), CALLER);
+        assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
+        let attribute = span
+            .attributes
+            .iter()
+            .find(|attribute| attribute.key == "rpc.grpc.status_code");
+        let value = format!("{:?}", attribute.unwrap().value);
+        assert!(value.contains(&format!("IntValue({code})")), "{value}");
+    }
+}
+
+#[tokio::test]
+async fn calls_without_a_trace_begin_one() {
+    let (collector, endpoint) = Collector::start().await;
+    let server = Server::start(&["--otlp-endpoint", &endpoint, "--trace-share=1"]);
+    let mut client = server.client().await;
+    for _ in 0..3 {
+        client.solve(solve(PUZZLE)).await.unwrap();
+    }
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(0));
+    let spans = collector.spans();
+    assert_eq!(spans.len(), 3);
+    assert!(spans.iter().all(|span| span.parent_span_id.is_empty()));
+    assert_ne!(spans[0].trace_id, spans[1].trace_id);
+}
+
+#[tokio::test]
+async fn a_collector_that_is_not_there_does_no_harm() {
+    let server = Server::start(&["--otlp-endpoint=http://127.0.0.1:1", "--trace-share=1"]);
+    let mut client = server.client().await;
+    client.solve(solve(PUZZLE)).await.unwrap();
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(0));
+}

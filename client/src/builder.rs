@@ -199,7 +199,7 @@ impl ClientBuilder {
     /// Those of [`connect_lazy`](Self::connect_lazy), and [`Error::Transport`] if none can be reached.
     pub async fn connect(self) -> Result<SudokuClient, Error> {
         let client = self.connect_lazy()?;
-        client.endpoints().connected().await?;
+        client.endpoints().serving().await?;
         Ok(client)
     }
 

@@ -285,6 +285,16 @@ impl<T: Transport> SudokuClient<T> {
         self.solve_many(tokio_stream::iter(puzzles))
     }
 
+    /// Whether a server takes calls, as the standard health service of each tells: `false` where some answer, and all are
+    /// about to go or not ready. One without that service counts as taking calls. It takes 5 seconds at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Transport`] if none can be reached.
+    pub async fn is_serving(&self) -> Result<bool, Error> {
+        self.calls.endpoints.serving().await
+    }
+
     /// Asks for the server's version and limits.
     ///
     /// # Errors

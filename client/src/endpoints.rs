@@ -72,26 +72,30 @@ impl<T: Transport> Endpoints<T> {
         self.shared.names.look_again();
     }
 
-    /// Whether a connection to one of them at least can be made.
+    /// Whether one of them at least takes calls. `false` where some answer, and none takes any.
     ///
     /// # Errors
     ///
-    /// Why not, for the first that said so.
-    pub(crate) async fn connected(&self) -> Result<(), Error> {
+    /// Why none can be reached, for the first that said so.
+    pub(crate) async fn serving(&self) -> Result<bool, Error> {
         self.known().await?;
         let mut asked = JoinSet::new();
         for endpoint in self.members().iter() {
             let endpoint = Arc::clone(endpoint);
             asked.spawn(async move { endpoint.health().await });
         }
-        let mut failed = None;
+        let (mut failed, mut answered) = (None, false);
         while let Some(Ok(health)) = asked.join_next().await {
             match health {
-                Health::Serving | Health::NotServing => return Ok(()),
+                Health::Serving => return Ok(true),
+                Health::NotServing => answered = true,
                 Health::Gone(error) => failed = failed.or(Some(error)),
             }
         }
-        failed.map_or(Ok(()), Err)
+        match failed {
+            Some(error) if !answered => Err(error),
+            _ => Ok(false),
+        }
     }
 }
 

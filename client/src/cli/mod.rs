@@ -4,6 +4,7 @@
 //! parsing works on decided values.
 
 mod check;
+mod completions;
 mod draw;
 mod entry;
 pub mod exit;
@@ -11,6 +12,7 @@ mod explain;
 mod feed;
 mod format;
 mod output;
+mod ping;
 mod progress;
 mod service;
 mod solve;
@@ -36,6 +38,10 @@ struct Cli {
 enum Command {
     Solve(solve::Args),
     Check(check::Args),
+    Ping(ping::Args),
+    Completions(completions::Args),
+    /// Write the manual, for `man`
+    Man,
 }
 
 /// Reads the arguments and does what they say.
@@ -49,6 +55,9 @@ pub fn run() -> anyhow::Result<ExitCode> {
     match Cli::parse_from(arguments).command {
         Command::Solve(args) => solve::run(args),
         Command::Check(args) => check::run(args),
+        Command::Ping(args) => ping::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man => completions::manual(),
     }
     .map(ExitCode::from)
 }

@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::sync::LazyLock;
 
 use crate::support::{
-    OTHER, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, answer, failure, lines, raw_client, solve, text,
+    OTHER, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, answer, client, failure, lines, raw_client, solve, text,
 };
 
 /// A server of its own, ended when dropped.
@@ -124,4 +124,47 @@ fn what_the_server_does_not_allow_is_2() {
     let arguments = ["--endpoint", &server.endpoint, "--limit", "10001", UNIQUE];
     let (error, status) = failure(solve().args(arguments));
     assert_eq!(status, 2, "{error}");
+}
+
+#[test]
+fn a_ping_tells_what_a_server_is() {
+    let server = Server::start();
+    for command in [
+        client().args(["ping", "--count", "3", &server.endpoint]),
+        client()
+            .args(["ping", "--count", "3"])
+            .env("SUDOKU_ENDPOINT", &server.endpoint),
+    ] {
+        let (shown, status) = answer(command);
+        assert_eq!(status, 0, "{shown}");
+        let start: Vec<&str> = shown.lines().take(7).collect();
+        let expected = [
+            &format!("endpoint    {}", server.endpoint),
+            "health      serving",
+            concat!("version     ", env!("CARGO_PKG_VERSION")),
+            "puzzles     2048 a message",
+            "bytes       524288 a message",
+            "solutions   10000 a puzzle",
+            "time        1m a puzzle",
+        ];
+        assert_eq!(start, expected);
+        let round_trip = shown.lines().nth(7).unwrap();
+        assert!(
+            round_trip.starts_with("round trip  ") && round_trip.ends_with(" ms in 3 calls"),
+            "{round_trip}"
+        );
+    }
+}
+
+#[test]
+fn a_ping_of_nobody_is_3_and_of_nothing_2() {
+    let (error, status) = failure(client().args(["ping", "http://127.0.0.1:1"]));
+    assert_eq!(status, 3, "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(
+        error.starts_with("sudoku-client: http://127.0.0.1:1: no connection"),
+        "{error}"
+    );
+    assert_eq!(failure(client().arg("ping")).1, 2);
+    assert_eq!(failure(client().args(["ping", "not an endpoint"])).1, 2);
 }

@@ -5,6 +5,7 @@ mod support;
 mod cases;
 mod check;
 mod columns;
+mod completions;
 mod compressed;
 mod endpoint;
 mod filters;

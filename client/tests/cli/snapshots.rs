@@ -31,6 +31,8 @@ fn help() {
     check("help_solve", &["solve", "--help"]);
     check("help_check_short", &["check", "-h"]);
     check("help_check", &["check", "--help"]);
+    check("help_ping", &["ping", "--help"]);
+    check("help_completions", &["completions", "--help"]);
     check("no_command", &[]);
     check("version", &["--version"]);
 }
@@ -82,6 +84,9 @@ fn errors() {
     check("error_check_slip", &["check", SHORT]);
     check("error_check_nothing", &["check"]);
     check("error_check_missing", &["check", "missing.txt"]);
+    check("error_ping_nothing", &["ping"]);
+    check("error_ping_endpoint", &["ping", "no endpoint"]);
+    check("error_shell", &["completions", "command.com"]);
     check("error_column", &["solve", "--column", "2", "-"]);
     check("error_only", &["solve", "--only", "good", UNIQUE]);
     check("error_all", &["solve", "--all", "--limit", "3", UNIQUE]);

@@ -15,7 +15,7 @@ use crate::deadline::Deadline;
 use crate::endpoints::{EndpointId, Endpoints, Lease, Watch};
 use crate::retry::{Attempts, Policy};
 use crate::token::Token;
-use crate::{Error, SolveOptions, Transport, wire};
+use crate::{Error, SolveOptions, Transport, telemetry, wire};
 
 /// How a client makes its calls.
 #[derive(Debug, Clone)]
@@ -46,6 +46,7 @@ impl<T: Transport> Calls<T> {
         if let Some(token) = &self.token {
             token.add_to(&mut request);
         }
+        telemetry::inject(request.metadata_mut());
         request
     }
 

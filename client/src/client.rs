@@ -17,7 +17,9 @@ use crate::deadline::Deadline;
 use crate::endpoints::Endpoints;
 use crate::many::{Limits, LimitsCache};
 use crate::retry::Policy;
-use crate::{ClientBuilder, Error, Outcome, Outcomes, Puzzle, ServerInfo, SolveOptions, status, wire};
+use crate::{
+    ClientBuilder, Error, Outcome, Outcomes, Puzzle, ServerInfo, SolveOptions, status, telemetry, wire,
+};
 
 /// What a [`SudokuClient`] sends its calls through: a [`Channel`], the same wrapped in tower layers, or the service
 /// itself in this process.
@@ -200,7 +202,7 @@ impl<T: Transport> SudokuClient<T> {
         let deadline = Deadline::after(self.deadline);
         let message = wire::solve_request(puzzle, &self.options);
         let call = |mut rpc: SudokuServiceClient<T>, request| async move { rpc.solve(request).await };
-        let response = self.calls.hedged(deadline, message, call).await?;
+        let response = telemetry::observe("Solve", self.calls.hedged(deadline, message, call)).await?;
         Ok(wire::solved(response, &self.options)?)
     }
 
@@ -304,7 +306,8 @@ impl<T: Transport> SudokuClient<T> {
         let deadline = Deadline::after(self.deadline);
         let call =
             |mut rpc: SudokuServiceClient<T>, request| async move { rpc.get_server_info(request).await };
-        let response = self.calls.unary(deadline, GetServerInfoRequest {}, call).await?;
+        let call = self.calls.unary(deadline, GetServerInfoRequest {}, call);
+        let response = telemetry::observe("GetServerInfo", call).await?;
         Ok(wire::server_info(response))
     }
 

@@ -24,10 +24,21 @@
 //!
 //! Without default features the crate is the SDK alone; `cli` adds the command line and what it needs.
 //!
+//! # Telemetry
+//!
+//! Each call has a span of [`tracing`], named `sudoku_client`, with the fields of OpenTelemetry's conventions and the
+//! `result`. With the feature `opentelemetry`, calls carry the trace that the span belongs to, in the form of the
+//! propagator that the program has set, which should be that of W3C Trace Context.
+//!
+//! For the [`metrics`] facade there are `sudoku_client_calls_total` (`method`, `result`), `sudoku_client_call_seconds`
+//! (`method`), `sudoku_client_retries_total`, `sudoku_client_ejections_total` (`endpoint`) and
+//! `sudoku_client_stream_puzzles_total`. A `result` is `ok`, the name of a status code, `transport`, `deadline`, `protocol`,
+//! `cancelled` or `other`.
+//!
 //! # Layout
 //!
 //! `builder` and `client` are what a program sees. `endpoints` knows the servers and which of them take part, `retry` what
-//! is tried again and when; `calls` makes calls of one message with both, `many` streams of puzzles. `blocking` is the same without async. `wire` is where the
+//! is tried again and when; `calls` makes calls of one message with both, `many` streams of puzzles. `blocking` is the same without async. `telemetry` is what calls tell of themselves. `wire` is where the
 //! types of the contract become those of the SDK, and `status` where a gRPC status becomes an [`Error`].
 
 #![deny(missing_docs)]
@@ -47,6 +58,7 @@ mod puzzle;
 mod retry;
 mod server_info;
 mod status;
+mod telemetry;
 mod tls;
 mod token;
 mod wire;

@@ -19,6 +19,7 @@ use tokio_stream::Stream;
 
 use crate::calls::Calls;
 use crate::deadline::{Deadline, Timer};
+use crate::telemetry::Observed;
 use crate::{Error, Outcome, Puzzle, SolveOptions, Transport};
 use answers::Answers;
 use exchange::Exchange;
@@ -51,6 +52,7 @@ pub struct Outcomes {
     answered: u64,
     timer: Timer,
     limits: Arc<LimitsCache>,
+    observed: Observed,
 }
 
 enum State {
@@ -82,11 +84,13 @@ impl Outcomes {
             answered: 0,
             timer: deadline.timer(),
             limits: cache,
+            observed: Observed::start("SolveMany"),
         }
     }
 
     /// The answers to the next batch.
     fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Answers, Error>>> {
+        let _entered = self.observed.span().clone().entered();
         let late = self.timer.has_passed(cx);
         if let State::Starting(starting) = &mut self.state
             && let Poll::Ready(exchange) = starting.as_mut().poll(cx)
@@ -116,6 +120,7 @@ impl Outcomes {
     /// Ends the stream, and the call with it.
     fn fail(&mut self, error: Error) -> Error {
         self.limits.heed(&error);
+        self.observed.end(Some(&error));
         self.state = State::Ended;
         self.answers = None;
         Error::Interrupted {
@@ -143,6 +148,7 @@ impl Stream for Outcomes {
                 Some(Ok(answers)) => self.answers = Some(answers),
                 Some(Err(error)) => return Poll::Ready(Some(Err(self.fail(error)))),
                 None => {
+                    self.observed.end(None);
                     self.state = State::Ended;
                     return Poll::Ready(None);
                 }

@@ -12,7 +12,7 @@ use tower::retry::budget::{Budget as _, TpsBudget};
 
 use crate::deadline::Deadline;
 use crate::endpoints::{Endpoint, EndpointId, Endpoints, Lease, less_loaded};
-use crate::{Error, Transport, status};
+use crate::{Error, Transport, status, telemetry};
 
 /// How many times a call goes back to an endpoint that failed it, unless the client is built otherwise.
 pub(crate) const RETRIES: usize = 4;
@@ -249,6 +249,7 @@ impl<T: Transport> Attempts<T> {
             None => self.unknown = until,
         }
         self.last = Some(error);
+        telemetry::retried();
         Ok(())
     }
 

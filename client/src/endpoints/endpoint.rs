@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use super::health::{self, Health};
-use crate::Transport;
+use crate::{Transport, telemetry};
 
 /// How long an endpoint that was taken out is left alone before it is asked again: doubled each time, with a random part
 /// on top.
@@ -115,7 +115,7 @@ impl<T: Transport> Endpoint<T> {
         if !self.serving.swap(false, Ordering::Relaxed) {
             return;
         }
-        tracing::debug!(endpoint = self.name, "taken out");
+        telemetry::ejected(&self.name);
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(readmit(Arc::downgrade(self)))),
             // Nobody would let it back in.

@@ -19,7 +19,7 @@ use crate::calls::Calls;
 use crate::deadline::Deadline;
 use crate::error::ProtocolError;
 use crate::retry::{Attempts, Next};
-use crate::{Error, InvalidPuzzle, SolveOptions, Transport};
+use crate::{Error, InvalidPuzzle, SolveOptions, Transport, telemetry};
 
 /// The most messages of a call without an answer. A server works on several at once; more than it takes wait in the
 /// transport.
@@ -297,6 +297,7 @@ impl<T: Transport> Exchange<T> {
     fn take(&mut self, call: usize, number: u64, results: Results) {
         self.attempts.answered(self.open[call].endpoint().id());
         self.calls.policy.succeeded();
+        telemetry::answered(results.len());
         if let Some(slot) = self.slot(number) {
             slot.puzzles = PuzzleWriter::default();
             slot.results = Some(results);

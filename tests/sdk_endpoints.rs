@@ -9,10 +9,13 @@ use std::time::Duration;
 use common::server::Server;
 use common::{EASY, assert_solves, chain, collect, grid, puzzle, until};
 use sudoku_client::{ClientBuilder, Error, SudokuClient};
+use sudoku_proto::v1::GetServerInfoRequest;
+use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_server::{Limits, Settings};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
+use tower::ServiceExt;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -289,4 +292,41 @@ async fn what_cannot_be_built_is_refused() {
         .connect_lazy()
         .unwrap_err();
     assert!(error.to_string().contains("user agent"), "{error:?}");
+}
+
+#[tokio::test]
+async fn the_endpoints_are_a_service_for_raw_stubs_and_layers() {
+    let mut first = Server::start(Settings::default()).await;
+    let second = Server::start(Settings::default()).await;
+    let client = client_of(&[&first, &second]);
+    let mut raw = SudokuServiceClient::new(client.service());
+    for _ in 0..10 {
+        raw.get_server_info(GetServerInfoRequest {}).await.unwrap();
+    }
+    // One that is gone fails the call that finds out, and is left out from then on.
+    first.kill();
+    let solved = async {
+        let mut good = 0;
+        while good < 20 {
+            good = match raw.get_server_info(GetServerInfoRequest {}).await {
+                Ok(_) => good + 1,
+                Err(_) => 0,
+            };
+        }
+    };
+    timeout(PATIENCE, solved).await.expect("it is not left out");
+
+    let calls = Arc::new(Mutex::new(0));
+    let layered = client.service().map_request({
+        let calls = Arc::clone(&calls);
+        move |request| {
+            *calls.lock().unwrap() += 1;
+            request
+        }
+    });
+    let client = SudokuClient::from_service(layered);
+    assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+    let (outcomes, error) = collect(client.solve_iter((0..5_000).map(|number| puzzle(number).0))).await;
+    assert!(error.is_none() && outcomes.len() == 5_000, "{error:?}");
+    assert_eq!(*calls.lock().unwrap(), 3);
 }

@@ -44,7 +44,7 @@ impl<T: Transport> Calls<T> {
     pub(crate) fn request<M>(&self, deadline: Deadline, message: M) -> Request<M> {
         let mut request = deadline.request(message);
         if let Some(token) = &self.token {
-            token.add_to(&mut request);
+            token.add_to(request.metadata_mut());
         }
         telemetry::inject(request.metadata_mut());
         request

@@ -18,7 +18,8 @@ use crate::endpoints::Endpoints;
 use crate::many::{Limits, LimitsCache};
 use crate::retry::Policy;
 use crate::{
-    ClientBuilder, Error, Outcome, Outcomes, Puzzle, ServerInfo, SolveOptions, status, telemetry, wire,
+    Balanced, ClientBuilder, Error, Outcome, Outcomes, Puzzle, ServerInfo, SolveOptions, status, telemetry,
+    wire,
 };
 
 /// What a [`SudokuClient`] sends its calls through: a [`Channel`], the same wrapped in tower layers, or the service
@@ -141,6 +142,12 @@ impl<T: Transport> SudokuClient<T> {
             deadline: None,
             limits: Arc::default(),
         }
+    }
+
+    /// The endpoints as one tower service, for the raw stubs, or to be wrapped in layers of one's own and given to
+    /// [`from_service`](Self::from_service).
+    pub fn service(&self) -> Balanced<T> {
+        Balanced::new(self.calls.clone())
     }
 
     pub(crate) fn endpoints(&self) -> &Endpoints<T> {

@@ -38,12 +38,14 @@
 //! # Layout
 //!
 //! `builder` and `client` are what a program sees. `endpoints` knows the servers and which of them take part, `retry` what
-//! is tried again and when; `calls` makes calls of one message with both, `many` streams of puzzles. `blocking` is the same without async. `telemetry` is what calls tell of themselves. `wire` is where the
+//! is tried again and when; `calls` makes calls of one message with both, `many` streams of puzzles. `blocking` is the same without async,
+//! `balanced` the way to the endpoints for raw stubs. `telemetry` is what calls tell of themselves. `wire` is where the
 //! types of the contract become those of the SDK, and `status` where a gRPC status becomes an [`Error`].
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod balanced;
 pub mod blocking;
 mod builder;
 mod calls;
@@ -63,6 +65,7 @@ mod tls;
 mod token;
 mod wire;
 
+pub use balanced::Balanced;
 pub use builder::ClientBuilder;
 pub use client::{SudokuClient, Transport};
 pub use error::{Error, FieldViolation, ProtocolError, Reason, ServiceError, TransportError};

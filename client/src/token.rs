@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use tonic::Request;
-use tonic::metadata::{Ascii, MetadataValue};
+use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
 
 use crate::Error;
 
@@ -28,8 +27,8 @@ impl Token {
         Ok(Self(value))
     }
 
-    pub(crate) fn add_to<M>(&self, request: &mut Request<M>) {
-        request.metadata_mut().insert("authorization", self.0.clone());
+    pub(crate) fn add_to(&self, headers: &mut MetadataMap) {
+        headers.insert("authorization", self.0.clone());
     }
 }
 

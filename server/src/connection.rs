@@ -23,7 +23,7 @@ use crate::calls::Calls;
 use crate::frames::{Frames, Seen};
 use crate::lifetime::{self, Activity, Over};
 use crate::listener::{Accepted, Listener, Transport};
-use crate::preface::{self, Preface};
+use crate::preface::{self, Preface, Rewound};
 use crate::rejected::{Rejected, Rejection};
 use crate::service::Service;
 use crate::settings::Settings;
@@ -209,7 +209,7 @@ async fn open(
     accepted: Accepted,
     tls: Option<Tls>,
     web: bool,
-) -> Result<(Preface, impl Transport), Rejection> {
+) -> Result<(Preface, Rewound<Box<dyn Transport>>), Rejection> {
     let stream: Box<dyn Transport> = match tls {
         Some(tls) if accepted.tcp => {
             let stream = tls.accept(accepted.stream, web).await.map_err(|error| {
@@ -238,14 +238,14 @@ struct Connection {
 impl Connection {
     /// Serves it until it ends, or until its last call has ended after it was asked to finish. Fails with the reason why the
     /// server ended it before its client did.
-    async fn http2<S, B>(self, stream: impl Transport + 'static, service: S) -> Result<(), Rejection>
+    async fn http2<S, B>(self, stream: Rewound<Box<dyn Transport>>, service: S) -> Result<(), Rejection>
     where
         S: HttpService<Incoming, ResBody = B>,
         S::Error: Into<BoxError>,
         S::Future: Send + 'static,
         B: http_body::Body<Data = Bytes, Error = Status> + Send + 'static,
     {
-        let (stream, seen) = Frames::new(stream);
+        let (stream, seen) = Frames::watch(stream);
         let connection = self.protocol().serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         let over = tokio::select! {
@@ -270,7 +270,7 @@ impl Connection {
     }
 
     /// The same for HTTP/1.1, which only browsers are served.
-    async fn http1(self, stream: impl Transport + 'static, service: Web) -> Result<(), Rejection> {
+    async fn http1(self, stream: Rewound<Box<dyn Transport>>, service: Web) -> Result<(), Rejection> {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.settings.handshake_timeout)

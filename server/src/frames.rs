@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Join, ReadBuf, join};
 
 /// A DATA frame with less than this is a tiny one, and what it lacks is held against the client. No message with a puzzle
 /// is as small, also when a client sends the five bytes before a message in a frame of their own.
@@ -59,7 +59,8 @@ impl Seen {
     }
 }
 
-/// A stream whose frames are looked at as they are read.
+/// The reading half of a stream, whose frames are looked at as they are read. A flood is an error of reading, so that not
+/// even what was read with it reaches the HTTP/2 library.
 #[derive(Debug)]
 pub(crate) struct Frames<T> {
     stream: T,
@@ -82,16 +83,17 @@ struct Watch {
 #[derive(Debug, PartialEq, Eq)]
 struct Flood;
 
-impl<T> Frames<T> {
+impl<T: AsyncRead + Unpin> Frames<T> {
     /// Looks at the frames of a stream that begins with the preface.
-    pub fn new(stream: T) -> (Self, Arc<Seen>) {
+    pub fn watch<W: AsyncWrite>(stream: Join<T, W>) -> (Join<Self, W>, Arc<Seen>) {
+        let (stream, sink) = stream.into_inner();
         let seen = Arc::<Seen>::default();
         let frames = Self {
             stream,
             watch: Watch::new(),
             seen: Arc::clone(&seen),
         };
-        (frames, seen)
+        (join(frames, sink), seen)
     }
 }
 
@@ -177,32 +179,6 @@ impl<T: AsyncRead + Unpin> AsyncRead for Frames<T> {
             return Poll::Ready(Err(io::Error::other("too many tiny frames")));
         }
         read
-    }
-}
-
-impl<T: AsyncWrite + Unpin> AsyncWrite for Frames<T> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 

@@ -1,10 +1,8 @@
 //! The first bytes of a connection: those that every HTTP/2 client sends.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::io::{self, Cursor};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, Chain, Join, ReadHalf, WriteHalf, join, split};
 
 /// What every HTTP/2 client sends first (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -18,17 +16,11 @@ pub(crate) enum Preface {
 }
 
 /// A stream whose first bytes were looked at, and are still to be read.
-#[derive(Debug)]
-pub(crate) struct Rewound<T> {
-    stream: T,
-    first: [u8; PREFACE.len()],
-    /// How many of the first bytes there are, and how many of them were read since.
-    filled: usize,
-    read: usize,
-}
+pub(crate) type Rewound<T> = Join<Chain<Cursor<Vec<u8>>, ReadHalf<T>>, WriteHalf<T>>;
 
 /// Reads the first bytes, as many as it takes to tell. A client that sends fewer is waited for.
-pub(crate) async fn read<T: AsyncRead + Unpin>(mut stream: T) -> io::Result<(Preface, Rewound<T>)> {
+pub(crate) async fn read<T: AsyncRead + AsyncWrite>(stream: T) -> io::Result<(Preface, Rewound<T>)> {
+    let (mut stream, sink) = split(stream);
     let mut first = [0; PREFACE.len()];
     let mut filled = 0;
     let preface = loop {
@@ -43,57 +35,8 @@ pub(crate) async fn read<T: AsyncRead + Unpin>(mut stream: T) -> io::Result<(Pre
             count => filled += count,
         }
     };
-    let rewound = Rewound {
-        stream,
-        first,
-        filled,
-        read: 0,
-    };
-    Ok((preface, rewound))
-}
-
-impl<T: AsyncRead + Unpin> AsyncRead for Rewound<T> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        if this.read == this.filled {
-            return Pin::new(&mut this.stream).poll_read(cx, buffer);
-        }
-        let left = &this.first[this.read..this.filled];
-        let count = left.len().min(buffer.remaining());
-        buffer.put_slice(&left[..count]);
-        this.read += count;
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<T: AsyncWrite + Unpin> AsyncWrite for Rewound<T> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
+    let first = Cursor::new(first[..filled].to_vec());
+    Ok((preface, join(first.chain(stream), sink)))
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ pub struct Args {
 
 const ABOUT: &str = "Tell whether a puzzle is a proper one, with exactly one solution, and show why not";
 
-const LONG_HELP: &str = "\
+const LONG_HELP: &str = concat!(
+    "\
 Of a proper puzzle the clues are drawn, and nothing of the solution is shown. Where clues contradict each other, they \
 are marked; where there are several solutions, two are drawn, with the cells in which they differ marked. A mark is red \
 and underlined, or an asterisk where there are no colours.
@@ -55,13 +56,9 @@ Exit status:
   2  wrong usage, or not a puzzle
   3  the service could not do it
 
-Environment:
-  SUDOKU_ENDPOINT         the service, where --endpoint names none
-  SUDOKU_SIMD             the instructions to solve with, where --simd names none
-  NO_COLOR                draw without colours on a terminal
-  CLICOLOR_FORCE          draw with colours, even into a pipe
-  COLUMNS                 the width to draw for, where it is not the terminal's
-  LC_ALL, LC_CTYPE, LANG  draw with ASCII where the first that is set is not UTF-8";
+",
+    include_str!("environment.txt")
+);
 
 /// The most bytes that a file with a single puzzle may have.
 const LONGEST: u64 = 1 << 20;

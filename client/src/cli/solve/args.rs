@@ -107,7 +107,8 @@ Examples:
 
 More examples, exit statuses and the environment: sudoku-client solve --help";
 
-const LONG_HELP: &str = "\
+const LONG_HELP: &str = concat!(
+    "\
 Examples:
   One puzzle, drawn:
     sudoku-client solve \\
@@ -127,10 +128,6 @@ Exit status, the highest that applies:
   2  wrong usage, no puzzle, or input or output that cannot be read or written
   3  the service could not do it
 
-Environment:
-  SUDOKU_ENDPOINT         the service, where --endpoint names none
-  SUDOKU_SIMD             the instructions to solve with, where --simd names none
-  NO_COLOR                draw without colours on a terminal
-  CLICOLOR_FORCE          draw with colours, even into a pipe
-  COLUMNS                 the width to draw for, where it is not the terminal's
-  LC_ALL, LC_CTYPE, LANG  draw with ASCII where the first that is set is not UTF-8";
+",
+    include_str!("../environment.txt")
+);

@@ -3,6 +3,7 @@
 mod common;
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -103,6 +104,37 @@ async fn an_endpoint_that_fails_is_left_out_and_comes_back() {
     drop(outcomes);
     drop(second);
     assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+}
+
+/// A place where something listens that is no server. Gives its address, and how often somebody connected.
+async fn place_without_a_server() -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let connections = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&connections);
+    tokio::spawn(async move {
+        while listener.accept().await.is_ok() {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    (address, connections)
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_out_is_not_tried_again_and_again() {
+    let server = Server::start(Settings::default()).await;
+    let (broken, connections) = place_without_a_server().await;
+    let endpoints = [server.address, broken].map(|address| format!("http://{address}"));
+    let client = SudokuClient::builder()
+        .endpoints(endpoints)
+        .connect_lazy()
+        .unwrap();
+    for _ in 0..500 {
+        assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
+    }
+    // About half of the calls would have gone there. What asks whether it serves again connects, too, but waits in between.
+    let connections = connections.load(Ordering::Relaxed);
+    assert!((1..50).contains(&connections), "{connections} connections");
 }
 
 #[tokio::test]

@@ -298,10 +298,8 @@ async fn one_call_too_many_is_refused_whatever_its_method() {
     let mut health = HealthClient::new(server.channel().await);
     let watched = health.watch(HealthCheckRequest::default()).await.unwrap();
     let mut client = server.client().await;
-    let stream = client
-        .solve_many(tokio_stream::pending::<SolveManyRequest>())
-        .await
-        .unwrap();
+    let (messages, receiver) = mpsc::channel::<SolveManyRequest>(1);
+    let stream = client.solve_many(ReceiverStream::new(receiver)).await.unwrap();
     let refused = [
         client.solve(solve(PUZZLE)).await.unwrap_err(),
         health.check(HealthCheckRequest::default()).await.unwrap_err(),
@@ -312,8 +310,29 @@ async fn one_call_too_many_is_refused_whatever_its_method() {
         assert!(status.get_details_retry_info().is_some());
     }
     assert_eq!(server.service.rejected(Rejection::Overloaded), 2);
-    drop((watched, stream));
+    drop((watched, stream, messages));
     until_solved(&server).await;
+}
+
+#[tokio::test]
+async fn calls_of_health_take_no_places_from_others() {
+    let settings = Settings {
+        max_calls: 16,
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let mut health = HealthClient::new(server.channel().await);
+    let mut watching = Vec::new();
+    let refused = loop {
+        match health.watch(HealthCheckRequest::default()).await {
+            Ok(watched) => watching.push(watched),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    assert_eq!(watching.len(), 2);
+    let mut client = server.client().await;
+    client.solve(solve(PUZZLE)).await.unwrap();
 }
 
 #[tokio::test]

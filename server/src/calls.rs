@@ -41,7 +41,7 @@ pub(crate) struct Calls {
     services: TowerToHyperService<Routes>,
     tokens: Option<Tokens>,
     /// Places for calls, on all connections together.
-    places: Arc<Semaphore>,
+    places: Places,
     max_header_bytes: usize,
     rejected: Arc<Rejected>,
     metrics: Arc<Metrics>,
@@ -57,7 +57,7 @@ impl Calls {
         Self {
             services: TowerToHyperService::new(services),
             tokens,
-            places: Arc::new(Semaphore::new(service.settings.max_calls)),
+            places: Places::new(service.settings.max_calls),
             max_header_bytes: service.settings.max_header_bytes as usize,
             rejected: Arc::clone(&service.rejected),
             metrics: Arc::clone(&service.metrics),
@@ -87,7 +87,11 @@ impl Calls {
         if !self.authenticated(request) {
             return Err(Rejection::Unauthenticated);
         }
-        Arc::clone(&self.places)
+        let places = match is_health(request) {
+            true => &self.places.health,
+            false => &self.places.others,
+        };
+        Arc::clone(places)
             .try_acquire_owned()
             .map_err(|_| Rejection::Overloaded)
     }
@@ -131,7 +135,30 @@ impl Calls {
         let Some(tokens) = &self.tokens else {
             return true;
         };
-        request.uri().path().starts_with(HEALTH) || tokens.admit(request.headers())
+        is_health(request) || tokens.admit(request.headers())
+    }
+}
+
+fn is_health<B>(request: &Request<B>) -> bool {
+    request.uri().path().starts_with(HEALTH)
+}
+
+/// The places for calls. Health has some of its own: it takes no token, and whoever has none may hold all of these, since a
+/// `Watch` never ends, but none of the others.
+#[derive(Debug, Clone)]
+struct Places {
+    health: Arc<Semaphore>,
+    others: Arc<Semaphore>,
+}
+
+impl Places {
+    /// So many in all, of which an eighth is for health. There is one of each at least.
+    fn new(calls: usize) -> Self {
+        let health = (calls / 8).max(1);
+        Self {
+            health: Arc::new(Semaphore::new(health)),
+            others: Arc::new(Semaphore::new(calls.saturating_sub(health).max(1))),
+        }
     }
 }
 

@@ -68,9 +68,9 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
         return None;
     };
     let (scheme, token) = value.as_bytes().split_at_checked("Bearer ".len())?;
-    scheme
-        .eq_ignore_ascii_case(b"Bearer ")
-        .then(|| token.trim_ascii())
+    let token = token.trim_ascii();
+    // An empty one has a digest too, which may stand in the file by mistake.
+    (scheme.eq_ignore_ascii_case(b"Bearer ") && !token.is_empty()).then_some(token)
 }
 
 fn parse(file: &[u8]) -> Result<Vec<Token>, Problem> {
@@ -129,6 +129,20 @@ mod tests {
         let tokens = parse(text.as_bytes()).unwrap();
         let names: Vec<_> = tokens.iter().map(|token| token.name.as_str()).collect();
         assert_eq!(names, ["batch", "web"]);
+    }
+
+    #[test]
+    fn no_token_is_not_the_empty_one() {
+        for (value, expected) in [
+            ("Bearer t", Some("t")),
+            ("bearer  t ", Some("t")),
+            ("Bearer ", None),
+            ("Bearer   ", None),
+            ("Basic t", None),
+        ] {
+            let headers = HeaderMap::from_iter([(AUTHORIZATION, value.parse().unwrap())]);
+            assert_eq!(bearer(&headers), expected.map(str::as_bytes), "{value:?}");
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ use tonic::Code;
 use tonic::transport::Endpoint;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
+use tonic_reflection::pb::v1::ServerReflectionRequest;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 
 /// The memory that the process has in use, in bytes.
 fn memory(server: &Server) -> u64 {
@@ -73,12 +75,19 @@ async fn hold(server: SocketAddr, message: SolveManyRequest) -> impl Sized {
         }
         assert!(begin.elapsed() < PATIENCE, "no room for a stream");
     }
+    // An eighth of all calls may be of health.
     let mut health = HealthClient::new(connect().await);
     let mut watches = Vec::new();
-    for _ in 0..90 {
+    for _ in 0..CALLS / 8 {
         watches.push(health.watch(HealthCheckRequest::default()).await.unwrap());
     }
-    (streams, watches)
+    let mut reflection = ServerReflectionClient::new(connect().await);
+    let mut questions = Vec::new();
+    for _ in 0..50 {
+        let asked = tokio_stream::pending::<ServerReflectionRequest>();
+        questions.push(reflection.server_reflection_info(asked).await.unwrap());
+    }
+    (streams, watches, questions)
 }
 
 #[tokio::test]

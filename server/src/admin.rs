@@ -1,6 +1,7 @@
 //! The port for operators: metrics, and whether the server lives and is ready, over HTTP/1.1.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +21,10 @@ use crate::service::Service;
 /// Few ask, and seldom.
 const MAX_CONNECTIONS: usize = 64;
 
-/// How long a connection has to send a request, and how long it lives.
+/// How long a connection has to send a request, and how long it lives, so that one whose client reads nothing does not keep
+/// its place. A request under way has as long again as the header of one.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-const LIFETIME: Duration = Duration::from_secs(60 * 60);
+const LIFETIME: Duration = Duration::from_secs(60);
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -59,7 +61,13 @@ pub async fn serve_admin(listener: TcpListener, service: Service) -> Infallible 
                     TokioIo::new(stream),
                     service_fn(|request| std::future::ready(Ok::<_, Infallible>(answer(&request, &service)))),
                 );
-            if let Ok(Err(error)) = timeout(LIFETIME, connection).await {
+            let mut connection = pin!(connection);
+            let mut end = timeout(LIFETIME, connection.as_mut()).await;
+            if end.is_err() {
+                connection.as_mut().graceful_shutdown();
+                end = timeout(HEADER_TIMEOUT, connection).await;
+            }
+            if let Ok(Err(error)) = end {
                 tracing::debug!(%error, "a connection to the admin port broke");
             }
         });

@@ -8,6 +8,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -104,9 +105,23 @@ impl Config {
     }
 }
 
+/// The most bytes of a file with settings.
+const LONGEST_FILE: u64 = 1 << 20;
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?
+        .take(LONGEST_FILE + 1)
+        .read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST_FILE {
+        return Err(io::Error::other("it has more than 1 MiB"));
+    }
+    Ok(text)
+}
+
 impl File {
     fn read(path: &Path, command: &Command) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).context("cannot read the file")?;
+        let text = read(path).context("cannot read the file")?;
         let table: Table = text.parse().context("not TOML")?;
         let mut values = BTreeMap::new();
         for (key, value) in table {

@@ -174,6 +174,23 @@ fn answers_to_other_puzzles_are_left_as_they_are() {
     );
     let drawn = refused("+-------+\n", &[]);
     assert!(drawn.contains("answer 1 is none"), "{drawn}");
+    for (format, foreign, reason) in [
+        (
+            "line",
+            "my notes",
+            "what follows answer 0 is not the beginning of one",
+        ),
+        (
+            "jsonl",
+            "[1, 2",
+            "what follows answer 0 is not the beginning of one",
+        ),
+        ("csv", "a,b", "what follows answer 0 is not the beginning of one"),
+        ("csv", "a,b\n1,2\n", "another heading"),
+    ] {
+        let error = refused(foreign, &["--format", format]);
+        assert!(error.contains(reason), "{error}");
+    }
     let more = refused(&lines(&[UNIQUE_SOLVED, OTHER_SOLVED, UNIQUE_SOLVED]), &[]);
     assert!(
         more.contains("more answers than there are puzzles: 3 or more"),

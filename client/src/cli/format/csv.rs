@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use super::{Answer, Formatter, Looks, input};
 use crate::cli::explain;
 
-const HEADER: [&str; 6] = ["input", "outcome", "solution", "count", "conflicts", "error"];
+/// The names of the columns.
+pub const HEADER: [&str; 6] = ["input", "outcome", "solution", "count", "conflicts", "error"];
 
 /// Writes a header, then a record for each puzzle.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The formats that answers are written in: a file each.
 
-mod csv;
+pub mod csv;
 mod json;
 mod line;
 mod pretty;

@@ -13,6 +13,7 @@ use tokio_stream::StreamExt;
 use crate::cli::entry::Entry;
 use crate::cli::explain::Kind;
 use crate::cli::feed::{Puzzles, Records};
+use crate::cli::format::csv::HEADER;
 use crate::cli::format::{Format, input};
 use crate::cli::output::Pending;
 use crate::cli::tally::Tally;
@@ -57,6 +58,11 @@ pub async fn pass_over(
         };
         tally.add_earlier(kind, record.entry);
     }
+    ensure!(
+        answers.rest_may_be_ours(),
+        "what follows answer {} is not the beginning of one",
+        tally.total()
+    );
     // A heading alone is written again.
     let end = if tally.total() > 0 { answers.end } else { 0 };
     output.cut(end).context("cannot cut off what is not whole")
@@ -68,6 +74,8 @@ struct Answers<R> {
     format: Format,
     /// Where the last whole answer ended, or the heading.
     end: u64,
+    /// What follows there without an end.
+    rest: Vec<u8>,
 }
 
 impl<R: Read> Answers<R> {
@@ -76,16 +84,33 @@ impl<R: Read> Answers<R> {
             text: BufReader::with_capacity(64 << 10, text),
             format,
             end: 0,
+            rest: Vec::new(),
         }
     }
 
     /// The next answer; `None` where no whole one follows.
     fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let is_heading = self.end == 0 && self.format == Format::Csv;
-        if is_heading && self.read()?.is_none() {
-            return Ok(None);
+        if self.end == 0 && self.format == Format::Csv {
+            match self.read()? {
+                None => return Ok(None),
+                Some(line) if line == heading() => {}
+                Some(_) => return Err(invalid_data("it has another heading")),
+            }
         }
         self.read()
+    }
+
+    /// Whether what follows the whole answers can be the beginning of one. It is cut off, which must not happen to what is
+    /// somebody else's.
+    fn rest_may_be_ours(&self) -> bool {
+        let rest = self.rest.as_slice();
+        match self.format {
+            Format::Csv if self.end == 0 => heading().starts_with(rest),
+            // The input comes first, which may be anything.
+            Format::Csv => true,
+            Format::Jsonl => begins_alike(rest, br#"{"input":""#),
+            _ => begins_alike(rest, b"# ") || (rest.len() <= 81 && rest.iter().all(u8::is_ascii_digit)),
+        }
     }
 
     /// Reads up to the end of a line. In csv a line may end inside quotes, of which there is then an odd number before.
@@ -96,12 +121,10 @@ impl<R: Read> Answers<R> {
             let begin = record.len();
             self.text.by_ref().take(left).read_until(b'\n', &mut record)?;
             if record.len() as u64 == LONGEST {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "an answer without an end",
-                ));
+                return Err(invalid_data("an answer without an end"));
             }
             if record[begin..].last() != Some(&b'\n') {
+                self.rest = record;
                 return Ok(None);
             }
             let quotes = record.iter().filter(|&&byte| byte == b'"').count();
@@ -111,6 +134,22 @@ impl<R: Read> Answers<R> {
             }
         }
     }
+}
+
+/// The first line of csv.
+fn heading() -> Vec<u8> {
+    let mut heading = HEADER.join(",").into_bytes();
+    heading.push(b'\n');
+    heading
+}
+
+/// Whether the two are the same as far as both go.
+fn begins_alike(one: &[u8], other: &[u8]) -> bool {
+    one.iter().zip(other).all(|(a, b)| a == b)
+}
+
+fn invalid_data(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 /// What an answer in the output tells.
@@ -156,6 +195,11 @@ impl Earlier {
     }
 
     fn read_csv(text: &str) -> anyhow::Result<Self> {
+        // As nearly all are. A reader for each of them would take more time than solving them again.
+        if !text.contains('"') {
+            let (input, rest) = text.split_once(',').context("too few fields")?;
+            return Self::of_input(input, rest.split([',', '\n']).next().unwrap_or(rest));
+        }
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .from_reader(text.as_bytes());
@@ -222,11 +266,36 @@ mod tests {
         whole(Format::Line, "", &[], 0);
         whole(Format::Line, "ab", &[], 0);
         whole(Format::Line, "ab\ncd\ne", &["ab\n", "cd\n"], 6);
+        let heading = String::from_utf8(heading()).unwrap();
+        let csv = |rest: &str, expected: &[&str], end: usize| {
+            whole(
+                Format::Csv,
+                &format!("{heading}{rest}"),
+                expected,
+                heading.len() + end,
+            );
+        };
         whole(Format::Csv, "inp", &[], 0);
-        whole(Format::Csv, "input\n", &[], 6);
-        whole(Format::Csv, "input\na,b\nc", &["a,b\n"], 10);
-        whole(Format::Csv, "input\n\"a\n\"\"b\",c\nd", &["\"a\n\"\"b\",c\n"], 16);
-        whole(Format::Csv, "input\n\"a\nb", &[], 6);
+        csv("", &[], 0);
+        csv("a,b\nc", &["a,b\n"], 4);
+        csv("\"a\n\"\"b\",c\nd", &["\"a\n\"\"b\",c\n"], 10);
+        csv("\"a\nb", &[], 0);
+    }
+
+    #[test]
+    fn only_what_may_be_ours_is_cut_off() {
+        let ours = |format, text: &str| {
+            let mut answers = Answers::new(text.as_bytes(), format);
+            while answers.next().unwrap().is_some() {}
+            answers.rest_may_be_ours()
+        };
+        assert!(ours(Format::Line, "") && ours(Format::Line, "5346") && ours(Format::Line, "# multi"));
+        assert!(!ours(Format::Line, "my notes") && !ours(Format::Line, "534x") && !ours(Format::Line, "#!"));
+        assert!(!ours(Format::Line, &"1".repeat(82)));
+        assert!(ours(Format::Csv, "input,out") && !ours(Format::Csv, "in,out"));
+        assert!(ours(Format::Jsonl, "{\"inp") && ours(Format::Jsonl, "{\"input\":\"53.."));
+        assert!(!ours(Format::Jsonl, "[1") && !ours(Format::Jsonl, "{\"output"));
+        assert!(Answers::new(&b"foo,bar\na,b\n"[..], Format::Csv).next().is_err());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use sudoku_client::{Error, ServerInfo, SudokuClient};
+use tokio::time::timeout;
 
 use super::exit::Status;
 
@@ -22,8 +23,15 @@ pub struct Args {
     count: u32,
 
     /// Give up on a call after this time, such as 500ms or 10s
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
     timeout: Duration,
+}
+
+fn patience(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("it must be more than 0".to_owned()),
+        parsed => parsed.map_err(|error| error.to_string()),
+    }
 }
 
 const LONG_HELP: &str = "\
@@ -55,7 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<Status> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     let report = runtime
         .block_on(ask(&args))
-        .map_err(|error| anyhow::Error::new(error).context(args.endpoint.clone()))?;
+        .with_context(|| args.endpoint.clone())?;
     match write!(io::stdout().lock(), "{report}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error).context("cannot write the answer")
@@ -65,13 +73,16 @@ pub fn run(args: Args) -> anyhow::Result<Status> {
     }
 }
 
-async fn ask(args: &Args) -> Result<Report, Error> {
+async fn ask(args: &Args) -> anyhow::Result<Report> {
     let client = SudokuClient::builder()
         .endpoint(&args.endpoint)
         .deadline(args.timeout)
         .retries(0)
         .connect_lazy()?;
-    let serves = client.is_serving().await?;
+    // Connecting is bounded by this alone.
+    let serves = timeout(args.timeout, client.is_serving())
+        .await
+        .map_err(|_| Error::DeadlineExceeded)??;
     let info = client.server_info().await?;
     let mut round_trips = Vec::new();
     for _ in 0..args.count {

@@ -56,6 +56,11 @@ impl Address {
             return Err(Error::endpoint(endpoint, reason));
         }
         let host = uri.host().unwrap_or_default();
+        let authority = uri.authority().map_or("", |authority| authority.as_str());
+        // The URI has a port that is no number, and would be taken as one without.
+        if uri.port_u16().is_none() && authority.len() > host.len() {
+            return Err(Error::endpoint(endpoint, "the port is no number from 0 to 65535"));
+        }
         let host = unbracketed(host);
         if host.is_empty() {
             return Err(Error::endpoint(endpoint, "it names no host"));
@@ -152,6 +157,18 @@ mod tests {
                 panic!("{endpoint} is a name")
             };
             assert_eq!((host.as_str(), port), expected);
+        }
+    }
+
+    #[test]
+    fn a_port_that_is_none_is_not_left_aside() {
+        for endpoint in [
+            "127.0.0.1:99999",
+            "http://sudoku:",
+            "http://[::1]:x",
+            "https://sudoku:65536",
+        ] {
+            assert!(Address::parse(endpoint).is_err(), "{endpoint}");
         }
     }
 

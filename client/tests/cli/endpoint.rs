@@ -1,6 +1,7 @@
 //! With `--endpoint` the puzzles go to a server.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Child, Stdio};
 use std::sync::LazyLock;
 
@@ -167,4 +168,17 @@ fn a_ping_of_nobody_is_3_and_of_nothing_2() {
     );
     assert_eq!(failure(client().arg("ping")).1, 2);
     assert_eq!(failure(client().args(["ping", "not an endpoint"])).1, 2);
+    assert_eq!(
+        failure(client().args(["ping", "127.0.0.1:1", "--timeout", "0s"])).1,
+        2
+    );
+}
+
+#[test]
+fn a_ping_of_somebody_silent_ends_when_it_should() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = silent.local_addr().unwrap().to_string();
+    let (error, status) = failure(client().args(["ping", &endpoint, "--timeout", "100ms"]));
+    assert_eq!(status, 3, "{error}");
+    assert!(error.contains("deadline") || error.contains("time"), "{error}");
 }

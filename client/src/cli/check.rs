@@ -57,7 +57,9 @@ Exit status:
   3  the service could not do it
 
 ",
-    include_str!("environment.txt")
+    include_str!("environment.txt"),
+    include_str!("environment_solving.txt"),
+    include_str!("environment_drawing.txt"),
 );
 
 /// The most bytes that a file with a single puzzle may have.
@@ -76,7 +78,7 @@ impl Plan {
         let source = Source::from_argument(&args.input)?;
         Ok(Self {
             puzzle: puzzle(&source)?,
-            service: args.service.into(),
+            service: Which::new(args.service)?,
             options: SolveOptions::new().time_limit(args.time_limit),
             pen: Pen::new(args.drawing, &Output::Stdout),
         })

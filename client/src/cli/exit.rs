@@ -15,6 +15,12 @@ pub enum Status {
     Usage = 2,
     /// The service could not do it.
     Service = 3,
+    /// Ended by a signal: 128 and its number, as shells have it for programs that do not wait for signals.
+    HungUp = 129,
+    /// By Ctrl-C.
+    Interrupted = 130,
+    /// By SIGTERM.
+    Terminated = 143,
 }
 
 impl From<Status> for ExitCode {
@@ -33,5 +39,6 @@ pub fn status_of(error: &anyhow::Error) -> Status {
 }
 
 fn is_usage(error: &Error) -> bool {
-    matches!(error.root(), Error::Endpoint { .. }) || error.reason() == Some(&Reason::OptionOutOfRange)
+    matches!(error.root(), Error::Endpoint { .. } | Error::Config(_))
+        || error.reason() == Some(&Reason::OptionOutOfRange)
 }

@@ -3,14 +3,18 @@
 //! Each command has its arguments as they were typed (`Args`) and what they mean (`Plan`), so that everything past the
 //! parsing works on decided values.
 
+mod bench;
 mod check;
 mod completions;
+mod config;
+mod connection;
 mod draw;
 mod entry;
 pub mod exit;
 mod explain;
 mod feed;
 mod format;
+mod interrupt;
 mod output;
 mod ping;
 mod progress;
@@ -39,6 +43,7 @@ enum Command {
     Solve(solve::Args),
     Check(check::Args),
     Ping(ping::Args),
+    Bench(bench::Args),
     Completions(completions::Args),
     /// Write the manual, for `man`
     Man,
@@ -56,6 +61,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Solve(args) => solve::run(args),
         Command::Check(args) => check::run(args),
         Command::Ping(args) => ping::run(args),
+        Command::Bench(args) => bench::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man => completions::manual(),
     }

@@ -5,18 +5,22 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use sudoku_client::{Error, ServerInfo, SudokuClient};
+use sudoku_client::{ClientBuilder, Error, ServerInfo};
 use tokio::time::timeout;
 
-use super::exit::Status;
+use super::connection::{self, Connection};
+use super::exit::{self, Status};
 
 /// The arguments, as typed.
 #[derive(Debug, clap::Args)]
 #[command(about = "Ask a service whether it serves, and for its version, limits and round trip", after_long_help = LONG_HELP)]
 pub struct Args {
-    /// The service, such as http://127.0.0.1:50051
-    #[arg(value_name = "URL", env = "SUDOKU_ENDPOINT", hide_env_values = true)]
-    endpoint: String,
+    /// The services, such as http://127.0.0.1:50051: the same as --endpoint
+    #[arg(value_name = "URL")]
+    urls: Vec<String>,
+
+    #[command(flatten)]
+    connection: connection::Args,
 
     /// How many calls to time for the round trip
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -27,23 +31,27 @@ pub struct Args {
     timeout: Duration,
 }
 
-fn patience(text: &str) -> Result<Duration, String> {
+/// A time that something may take: more than none.
+pub fn patience(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err("it must be more than 0".to_owned()),
         parsed => parsed.map_err(|error| error.to_string()),
     }
 }
 
-const LONG_HELP: &str = "\
-The round trip is that of a call that needs no work, GetServerInfo, on a connection that stands.
+const LONG_HELP: &str = concat!(
+    "\
+The round trip is that of a call that needs no work, GetServerInfo, on a connection that stands. Of several services each \
+is asked by itself.
 
 Exit status:
-  0  the service serves
+  0  the service serves; of several, all do
   2  wrong usage
   3  it cannot be reached, does not serve, or fails
 
-Environment:
-  SUDOKU_ENDPOINT  the service, where no URL is given";
+",
+    include_str!("environment.txt")
+);
 
 /// What was found out.
 struct Report {
@@ -54,45 +62,65 @@ struct Report {
     round_trips: Vec<Duration>,
 }
 
-/// Asks the service that `args` name.
+/// Asks the services that `args` name, one after the other.
 ///
 /// # Errors
 ///
-/// It cannot be reached, or fails.
+/// None is named, a setting is wrong, or the answer cannot be written.
 pub fn run(args: Args) -> anyhow::Result<Status> {
-    let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
-    let report = runtime
-        .block_on(ask(&args))
-        .with_context(|| args.endpoint.clone())?;
-    match write!(io::stdout().lock(), "{report}") {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write the answer")
-        }
-        _ if report.serves => Ok(Status::Solved),
-        _ => Ok(Status::Service),
+    let mut connection = args.connection;
+    if !args.urls.is_empty() {
+        connection.endpoint = args.urls;
     }
+    let connection = Connection::load(connection)?.context(
+        "no service is named: give its URL, SUDOKU_ENDPOINT, or a configuration file with an endpoint",
+    )?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
+    let mut status = Status::Solved;
+    for (index, endpoint) in connection.endpoints().iter().enumerate() {
+        let builder = connection.builder_for(std::slice::from_ref(endpoint));
+        let asked = runtime.block_on(ask(endpoint, builder, args.timeout, args.count));
+        match asked.with_context(|| endpoint.clone()) {
+            Ok(report) => {
+                let gap = if index > 0 { "\n" } else { "" };
+                match write!(io::stdout().lock(), "{gap}{report}") {
+                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                        return Err(error).context("cannot write the answer");
+                    }
+                    _ if report.serves => {}
+                    _ => status = status.max(Status::Service),
+                }
+            }
+            Err(error) => {
+                super::report(&error);
+                status = status.max(exit::status_of(&error));
+            }
+        }
+    }
+    Ok(status)
 }
 
-async fn ask(args: &Args) -> anyhow::Result<Report> {
-    let client = SudokuClient::builder()
-        .endpoint(&args.endpoint)
-        .deadline(args.timeout)
-        .retries(0)
-        .connect_lazy()?;
+async fn ask(
+    endpoint: &str,
+    builder: ClientBuilder,
+    patience: Duration,
+    count: u32,
+) -> anyhow::Result<Report> {
+    let client = builder.deadline(patience).retries(0).connect_lazy()?;
     // Connecting is bounded by this alone.
-    let serves = timeout(args.timeout, client.is_serving())
+    let serves = timeout(patience, client.is_serving())
         .await
         .map_err(|_| Error::DeadlineExceeded)??;
     let info = client.server_info().await?;
     let mut round_trips = Vec::new();
-    for _ in 0..args.count {
+    for _ in 0..count {
         let begin = Instant::now();
         client.server_info().await?;
         round_trips.push(begin.elapsed());
     }
     round_trips.sort_unstable();
     Ok(Report {
-        endpoint: args.endpoint.clone(),
+        endpoint: endpoint.to_owned(),
         serves,
         info,
         round_trips,

@@ -2,17 +2,21 @@
 
 use sudoku_client::{Error, Outcome, Outcomes, SolveOptions, SudokuClient};
 use sudoku_engine::{Grid, Isa};
-use sudoku_server::Settings;
+use sudoku_server::{Rpc, Settings};
 
+use super::connection::{self, Connection};
 use super::feed::Puzzles;
 
 /// What can be said about the service on the command line.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Args {
-    /// Send the puzzles to this service, such as http://127.0.0.1:50051, instead of solving them here
-    #[arg(long, value_name = "URL", env = "SUDOKU_ENDPOINT", hide_env_values = true)]
-    endpoint: Option<String>,
+    #[command(flatten)]
+    connection: connection::Args,
+
+    /// Solve in this process, also where a variable or the configuration file names a service
+    #[arg(long, help_heading = connection::HEADING, hide_short_help = true)]
+    local: bool,
 
     /// Solve with these instructions: portable, avx2, avx2-no-pext or avx512 [default: the best that the processor has]
     ///
@@ -23,36 +27,42 @@ pub struct Args {
 
 /// Which service does the work.
 #[derive(Debug, Clone)]
-pub struct Which {
-    /// `None` for the one in this process.
-    pub endpoint: Option<String>,
-    /// The instruction set of the one in this process, where it is not the best one.
-    isa: Option<Isa>,
-}
-
-impl From<Args> for Which {
-    fn from(args: Args) -> Self {
-        Self {
-            endpoint: args.endpoint.filter(|endpoint| !endpoint.is_empty()),
-            isa: args.simd,
-        }
-    }
+pub enum Which {
+    /// The one in this process, with an instruction set where that is not to be the best one.
+    Here(Option<Isa>),
+    /// The one on these servers.
+    There(Box<Connection>),
 }
 
 impl Which {
+    /// Finds out which service is asked for.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Connection::load`].
+    pub fn new(args: Args) -> anyhow::Result<Self> {
+        if args.local {
+            return Ok(Self::Here(args.simd));
+        }
+        Ok(match Connection::load(args.connection)? {
+            Some(connection) => Self::There(Box::new(connection)),
+            None => Self::Here(args.simd),
+        })
+    }
+
     /// Solves a stream of puzzles.
     ///
     /// # Errors
     ///
     /// The endpoint is none, or this process can't get the threads to solve.
     pub fn solve_many(&self, options: SolveOptions, puzzles: Puzzles) -> anyhow::Result<Outcomes> {
-        Ok(match &self.endpoint {
-            Some(endpoint) => SudokuClient::connect_lazy(endpoint)?
-                .with_options(options)
+        Ok(match self {
+            Self::There(connection) => connection
+                .builder()
+                .options(options)
+                .connect_lazy()?
                 .solve_many(puzzles),
-            None => SudokuClient::from_service(sudoku_server::in_process(self.settings())?)
-                .with_options(options)
-                .solve_many(puzzles),
+            Self::Here(_) => self.in_process()?.with_options(options).solve_many(puzzles),
         })
     }
 
@@ -62,16 +72,12 @@ impl Which {
     ///
     /// Those of [`solve_many`](Self::solve_many), and whatever the service could not do.
     pub async fn solve(&self, options: SolveOptions, puzzle: &Grid) -> anyhow::Result<Outcome> {
-        let outcome = match &self.endpoint {
-            Some(endpoint) => {
-                let client = SudokuClient::connect_lazy(endpoint)?.with_options(options);
+        let outcome = match self {
+            Self::There(connection) => {
+                let client = connection.builder().options(options).connect_lazy()?;
                 client.solve(puzzle).await
             }
-            None => {
-                let service = sudoku_server::in_process(self.settings())?;
-                let client = SudokuClient::from_service(service).with_options(options);
-                client.solve(puzzle).await
-            }
+            Self::Here(_) => self.in_process()?.with_options(options).solve(puzzle).await,
         };
         outcome.map_err(|error| self.explain(error))
     }
@@ -83,17 +89,24 @@ impl Which {
             Error::Interrupted { answered: 0, source } => *source,
             other => other,
         };
-        match &self.endpoint {
-            Some(endpoint) => anyhow::Error::new(error).context(endpoint.clone()),
-            None => error.into(),
+        match self {
+            Self::There(connection) => anyhow::Error::new(error).context(connection.name()),
+            Self::Here(_) => error.into(),
         }
     }
 
-    fn settings(&self) -> Settings {
+    /// A client of the service in this process.
+    ///
+    /// # Errors
+    ///
+    /// This process can't get the threads to solve.
+    pub fn in_process(&self) -> anyhow::Result<SudokuClient<Rpc>> {
         let defaults = Settings::default();
-        Settings {
-            isa: self.isa.unwrap_or(defaults.isa),
-            ..defaults
-        }
+        let isa = match self {
+            Self::Here(Some(isa)) => *isa,
+            _ => defaults.isa,
+        };
+        let settings = Settings { isa, ..defaults };
+        Ok(SudokuClient::from_service(sudoku_server::in_process(settings)?))
     }
 }

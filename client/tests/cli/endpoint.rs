@@ -2,50 +2,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
-use std::sync::LazyLock;
+use std::process::Stdio;
 
+use crate::server::Server;
 use crate::support::{
     OTHER, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, answer, client, failure, lines, raw_client, solve, text,
 };
-
-/// A server of its own, ended when dropped.
-struct Server {
-    child: Child,
-    endpoint: String,
-}
-
-impl Server {
-    fn start() -> Self {
-        static BUILT: LazyLock<escargot::CargoRun> = LazyLock::new(|| {
-            let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/Cargo.toml");
-            let build = escargot::CargoBuild::new()
-                .manifest_path(manifest)
-                .bin("sudoku-server");
-            build.current_target().run().expect("the server builds")
-        });
-        let mut child = BUILT
-            .command()
-            .args(["--listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the server starts");
-        let mut address = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut address)
-            .unwrap();
-        let endpoint = format!("http://{}", address.trim_end());
-        Self { child, endpoint }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 #[test]
 fn a_server_gives_the_same_answers() {
@@ -92,8 +54,7 @@ fn a_server_that_breaks_off_is_3() {
     let mut answers = BufReader::new(client.stdout.take().unwrap()).lines();
     writeln!(input, "{UNIQUE}").unwrap();
     assert_eq!(answers.next().unwrap().unwrap(), UNIQUE_SOLVED);
-    let _ = server.child.kill();
-    let _ = server.child.wait();
+    server.kill();
     // A client that has noticed takes no more.
     let _ = writeln!(input, "{OTHER}");
     let output = client.wait_with_output().unwrap();

@@ -1,7 +1,9 @@
 //! The command line, through the real binary: a file a behaviour.
 
+mod server;
 mod support;
 
+mod bench;
 mod cases;
 mod check;
 mod columns;
@@ -14,6 +16,8 @@ mod inputs;
 mod output;
 mod pipes;
 mod resume;
+#[cfg(unix)]
+mod secured;
 mod snapshots;
 mod statuses;
 #[cfg(target_os = "linux")]

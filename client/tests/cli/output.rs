@@ -50,7 +50,11 @@ fn a_run_that_fails_leaves_the_file_as_it_was_and_says_where_its_answers_are() {
         .current_dir(&folder)
         .assert()
         .code(2)
-        .stderr(predicate::str::contains("answers.partial"));
+        .stderr(
+            predicate::str::contains("answers.partial: cannot read /proc/self/mem: ").and(
+                predicate::str::ends_with("the same command with --resume goes on from there\n"),
+            ),
+        );
     assert_eq!(fs::read_to_string(folder.path().join("answers")).unwrap(), "old");
     let partial = fs::read_to_string(folder.path().join("answers.partial")).unwrap();
     assert_eq!(partial, lines(&[UNIQUE_SOLVED]));
@@ -105,26 +109,51 @@ fn a_full_disk_is_2() {
 
 #[cfg(unix)]
 #[test]
-fn a_run_that_is_interrupted_leaves_the_file_as_it_was() {
-    use crate::support::{raw_client, until};
+fn a_run_that_is_interrupted_leaves_the_file_as_it_was_and_says_how_to_go_on() {
     use std::io::Write;
     use std::process::Stdio;
 
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = raw_client()
-        .args(["solve", "--output", "answers"])
-        .current_dir(&folder)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(lines(&[UNIQUE]).as_bytes()).unwrap();
-    let partial = folder.path().join("answers.partial");
-    until("the first answer is written", || {
-        fs::read_to_string(&partial).is_ok_and(|answers| answers == lines(&[UNIQUE_SOLVED]))
-    });
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    assert!(!child.wait().unwrap().success());
-    assert_eq!(names(folder.path()), ["answers.partial"]);
+    use rustix::process::Signal;
+
+    use crate::support::{raw_client, text, until};
+
+    for (signal, status, format, hint) in [
+        (
+            Signal::INT,
+            130,
+            "line",
+            "sudoku-client: the same command with --resume goes on from there\n",
+        ),
+        (
+            Signal::TERM,
+            143,
+            "csv",
+            "sudoku-client: the same command with --resume goes on from there\n",
+        ),
+        (Signal::HUP, 129, "json", ""),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = raw_client()
+            .args(["solve", "--format", format, "--output", "answers"])
+            .current_dir(&folder)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(lines(&[UNIQUE]).as_bytes()).unwrap();
+        let partial = folder.path().join("answers.partial");
+        until("the first answer is written", || {
+            fs::read_to_string(&partial).is_ok_and(|answers| answers.contains(UNIQUE_SOLVED))
+        });
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, signal).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(status));
+        assert_eq!(
+            text(output.stderr),
+            format!("sudoku-client: interrupted: incomplete, left in answers.partial\n{hint}")
+        );
+        assert_eq!(names(folder.path()), ["answers.partial"]);
+    }
 }

@@ -32,6 +32,10 @@ fn help() {
     check("help_check_short", &["check", "-h"]);
     check("help_check", &["check", "--help"]);
     check("help_ping", &["ping", "--help"]);
+    check("help_ping_short", &["ping", "-h"]);
+    check("help_bench", &["bench", "--help"]);
+    check("help_bench_short", &["bench", "-h"]);
+    check("help_man", &["man", "--help"]);
     check("help_completions", &["completions", "--help"]);
     check("no_command", &[]);
     check("version", &["--version"]);
@@ -86,6 +90,10 @@ fn errors() {
     check("error_check_missing", &["check", "missing.txt"]);
     check("error_ping_nothing", &["ping"]);
     check("error_ping_endpoint", &["ping", "no endpoint"]);
+    check("error_token", &["ping", "--token", "secret"]);
+    check("error_ca", &["ping", "127.0.0.1:1", "--ca", "ca.pem"]);
+    check("error_config", &["ping", "--config", "missing.toml"]);
+    check("error_bench_rate", &["bench", "--rate", "fast"]);
     check("error_shell", &["completions", "command.com"]);
     check("error_column", &["solve", "--column", "2", "-"]);
     check("error_only", &["solve", "--only", "good", UNIQUE]);

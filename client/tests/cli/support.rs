@@ -40,7 +40,7 @@ pub const HARD: &str = "..............3.85..1.2.......5.7.....4...1...9.......5.
 pub const SHORT: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..7";
 
 /// Variables that change what the command does.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 17] = [
     "CLICOLOR",
     "CLICOLOR_FORCE",
     "COLORTERM",
@@ -49,8 +49,14 @@ const VARIABLES: [&str; 11] = [
     "LC_ALL",
     "LC_CTYPE",
     "NO_COLOR",
+    "SUDOKU_CA",
+    "SUDOKU_CERT",
+    "SUDOKU_CLIENT_CONFIG",
     "SUDOKU_ENDPOINT",
+    "SUDOKU_KEY",
+    "SUDOKU_SERVER_NAME",
     "SUDOKU_SIMD",
+    "SUDOKU_TOKEN",
     "TERM",
 ];
 
@@ -65,6 +71,8 @@ pub fn raw_client() -> process::Command {
     for variable in VARIABLES {
         command.env_remove(variable);
     }
+    // Nobody's configuration file.
+    command.env("XDG_CONFIG_HOME", "/nowhere");
     command
 }
 

@@ -123,11 +123,15 @@ Examples:
     sudoku-client solve --limit 100 --format csv -o answers.csv puzzles.txt
 
 Exit status, the highest that applies:
-  0  every puzzle has exactly one solution (with --limit 1: a solution)
-  1  some are multiple, unsolvable, invalid or undecided
-  2  wrong usage, no puzzle, or input or output that cannot be read or written
-  3  the service could not do it
+  0    every puzzle has exactly one solution (with --limit 1: a solution)
+  1    some are multiple, unsolvable, invalid or undecided
+  2    wrong usage, no puzzle, or input or output that cannot be read or written
+  3    the service could not do it
+  129, 130, 143
+       ended by SIGHUP, by Ctrl-C, or by SIGTERM
 
 ",
-    include_str!("../environment.txt")
+    include_str!("../environment.txt"),
+    include_str!("../environment_solving.txt"),
+    include_str!("../environment_drawing.txt"),
 );

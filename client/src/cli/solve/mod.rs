@@ -14,10 +14,11 @@ use anyhow::Context;
 use tokio_stream::Stream;
 
 use super::draw::Pen;
-use super::exit::Status;
+use super::exit::{self, Status};
 use super::explain::Kind;
 use super::feed;
 use super::format::{Answer, Format, Formatter, Looks};
+use super::interrupt::interrupted;
 use super::output::Output;
 use super::progress::Progress;
 use super::source::Source;
@@ -44,18 +45,55 @@ pub fn run(args: Args) -> anyhow::Result<Status> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     let output = Output::open(plan.output.as_deref(), plan.resume)?;
     let report = Report::of(&plan);
+    let resumable = plan.is_resumable();
     let started = Instant::now();
-    match runtime.block_on(solve(plan, &output)) {
+    let ended = runtime.block_on(async {
+        // Elsewhere signals do as always: a write to a pipe may wait for ever.
+        match output.pending() {
+            None => solve(plan, &output).await,
+            Some(_) => tokio::select! {
+                ended = solve(plan, &output) => ended,
+                Ok(status) = interrupted() => Err(Ended::Interrupted(status)),
+            },
+        }
+    });
+    match ended {
         Ok(tally) => {
             output.commit()?;
             report.tell(&tally, started.elapsed());
             Ok(tally.status())
         }
         Err(Ended::Unread) => Ok(Status::Solved),
-        Err(Ended::Failed(error)) => match output.abandon() {
-            Some(partial) => Err(error.context(format!("incomplete, left in {}", partial.display()))),
-            None => Err(error),
-        },
+        Err(Ended::Failed(error)) => {
+            let Some(partial) = output.abandon() else {
+                return Err(error);
+            };
+            let error = error.context(format!("incomplete, left in {}", partial.display()));
+            super::report(&error);
+            tell_how_to_go_on(resumable);
+            Ok(exit::status_of(&error))
+        }
+        Err(Ended::Interrupted(status)) => {
+            match output.abandon() {
+                Some(partial) => {
+                    note(format_args!(
+                        "interrupted: incomplete, left in {}",
+                        partial.display()
+                    ));
+                    tell_how_to_go_on(resumable);
+                }
+                None => note(format_args!("interrupted: nothing was written")),
+            }
+            // Whatever it still works on is no longer wanted.
+            runtime.shutdown_background();
+            Ok(status)
+        }
+    }
+}
+
+fn tell_how_to_go_on(resumable: bool) {
+    if resumable {
+        note(format_args!("the same command with --resume goes on from there"));
     }
 }
 
@@ -97,6 +135,8 @@ enum Ended {
     /// Whoever read the answers has seen enough.
     Unread,
     Failed(anyhow::Error),
+    /// Somebody wanted it to end.
+    Interrupted(Status),
 }
 
 impl From<anyhow::Error> for Ended {

@@ -84,7 +84,7 @@ impl Plan {
         Ok(Self {
             sources,
             column: args.column,
-            service: args.service.into(),
+            service: Which::new(args.service)?,
             options: SolveOptions::new()
                 .solution_limit(if args.all { ALL } else { args.limit })
                 .time_limit(args.time_limit),
@@ -97,6 +97,12 @@ impl Plan {
             quiet: args.quiet,
             summary: args.summary,
         })
+    }
+
+    /// Whether `--resume` can go on from what a run leaves.
+    pub fn is_resumable(&self) -> bool {
+        matches!(self.format, FormatChoice::Fixed(format) if resume::FORMATS.contains(&format))
+            && self.only.is_empty()
     }
 
     /// How many bytes there are to read, where all sources are files that know their size.

@@ -99,8 +99,15 @@ foreign-node:
     cargo build -p sudoku-server
     node --test tests/foreign/node/*.test.js
 
+# Check what is in `deploy`, with the programs that operators run it with (Debian's packages, which root installs)
+deploy: _deploy-programs alerts
+    .ci/install python tests/deploy
+    cargo build -p sudoku-server
+    tests/deploy/.venv/bin/pytest tests/deploy
+
 # Check the alerts: each fires when it should, and not otherwise (needs promtool, of Debian's package prometheus)
 alerts:
+    @.ci/install debian promtool=prometheus
     @if command -v promtool > /dev/null; then \
         promtool test rules deploy/prometheus/alerts.test.yaml; \
     else \
@@ -114,6 +121,9 @@ _forget-packages:
 
 _buf:
     .ci/install npm .ci
+
+_deploy-programs:
+    .ci/install debian prometheus
 
 _ci-tools:
     .ci/install python .ci

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 from cases import PUZZLES, SOLUTIONS
-from conftest import ROOT, STUBS
 from connection import TIMEOUT
+from server import ROOT, STUBS
 
 TLS = ROOT / "tests/fixtures/tls"
 TOKEN = "the token of these tests"

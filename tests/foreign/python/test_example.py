@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 from cases import SOLUTIONS
-from conftest import ROOT, STUBS
 from connection import TIMEOUT
+from server import ROOT, STUBS
 
 
 def test_solve(server):

@@ -144,7 +144,7 @@ impl http_body::Body for Ending {
         }
         let frame = match lock(&self.body).as_mut() {
             Some(body) => Pin::new(body).poll_frame(cx),
-            None => Poll::Ready(Some(deadline_passed())),
+            None => Poll::Ready(Some(end(Error::Deadline))),
         };
         if let Poll::Ready(frame) = &frame {
             self.complete = match frame {
@@ -167,9 +167,9 @@ impl Drop for Ending {
 }
 
 /// The trailers of a call that was ended, in which gRPC has the status.
-fn deadline_passed() -> Result<Frame<Bytes>, Status> {
+pub(crate) fn end(error: Error) -> Result<Frame<Bytes>, Status> {
     let mut trailers = HeaderMap::new();
-    Status::from(Error::Deadline).add_header(&mut trailers)?;
+    Status::from(error).add_header(&mut trailers)?;
     Ok(Frame::trailers(trailers))
 }
 

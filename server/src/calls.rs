@@ -17,9 +17,11 @@ use tonic::body::Body;
 use tonic::service::Routes;
 use tower::BoxError;
 
+use crate::body;
 use crate::error::Error;
 use crate::lifetime::{Active, Activity};
 use crate::metrics::Metrics;
+use crate::panics;
 use crate::record::{Failures, Record};
 use crate::rejected::{Rejected, Rejection};
 use crate::service::Service;
@@ -31,6 +33,9 @@ const HEALTH: &str = "/grpc.health.v1.Health/";
 
 /// What a header counts for besides its name and value (RFC 9113, section 6.5.2).
 const HEADER_OVERHEAD: usize = 32;
+
+/// Where a panic was that nobody nearer to it has caught.
+const PLACE: &str = "the way to a service and back";
 
 /// What becomes of a call.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Response<Placed>, Infallible>> + Send>>;
@@ -107,7 +112,7 @@ impl Calls {
         let (failures, peer) = (Arc::clone(&self.failures), Arc::clone(&self.peer));
         let mut record = Record::new(call, self.traces.as_ref(), failures, peer, request.headers());
         let admitted = match self.admit(&request) {
-            Ok(place) => Ok((place, self.services.call(request))),
+            Ok(place) => Ok((place, panics::catch(PLACE, || self.services.call(request)))),
             Err(reason) => {
                 self.rejected.add(reason);
                 Err(reason)
@@ -115,7 +120,7 @@ impl Calls {
         };
         Box::pin(async {
             let (place, response) = match admitted {
-                Ok((place, answer)) => (Some(place), answer.await?),
+                Ok((place, answer)) => (Some(place), caught(answer).await?),
                 Err(reason) => (None, refusal(reason)),
             };
             record.call.ends(response.headers());
@@ -124,6 +129,7 @@ impl Calls {
             }
             Ok(response.map(|body| Placed {
                 body,
+                broken: false,
                 record,
                 _place: place,
                 _active: active,
@@ -137,6 +143,18 @@ impl Calls {
         };
         is_health(request) || tokens.admit(request.headers())
     }
+}
+
+/// The answer to a call, also where making it panics: a bug may be in any of the services.
+async fn caught<F>(answer: Result<F, Error>) -> Result<Response<Body>, Infallible>
+where
+    F: Future<Output = Result<Response<Body>, Infallible>>,
+{
+    let answer = match answer {
+        Ok(answer) => panics::catch_in(PLACE, answer).await,
+        Err(error) => Err(error),
+    };
+    answer.unwrap_or_else(|error| Ok(Status::from(error).into_http()))
 }
 
 fn is_health<B>(request: &Request<B>) -> bool {
@@ -196,6 +214,8 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
 #[derive(Debug)]
 pub(crate) struct Placed {
     body: Body,
+    /// Whether it panicked, and must not be polled again.
+    broken: bool,
     record: Record,
     _place: Option<OwnedSemaphorePermit>,
     _active: Active,
@@ -209,7 +229,14 @@ impl http_body::Body for Placed {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        if self.broken {
+            return Poll::Ready(None);
+        }
+        let body = &mut self.body;
+        let frame = panics::catch(PLACE, || Pin::new(body).poll_frame(cx)).unwrap_or_else(|error| {
+            self.broken = true;
+            Poll::Ready(Some(body::end(error)))
+        });
         if let Poll::Ready(Some(Ok(frame))) = &frame {
             match frame.trailers_ref() {
                 Some(trailers) => self.record.call.ends(trailers),
@@ -220,7 +247,7 @@ impl http_body::Body for Placed {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.broken || self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -6,12 +6,10 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures_util::FutureExt;
 use http::{Request, Response};
 use sudoku_proto::wire::sudoku_service_server::{SERVICE_NAME, SudokuServiceServer};
 use tonic::Status;
@@ -155,7 +153,7 @@ impl Method {
     }
 
     async fn call(&mut self, request: Request<Body>) -> Result<Response<Body>, Error> {
-        let response = catch(tower::Service::call(&mut self.server, request)).await?;
+        let response = panics::catch_in("a call", tower::Service::call(&mut self.server, request)).await?;
         match response {
             Ok(response) => self.settle(response),
             Err(never) => match never {},
@@ -176,14 +174,6 @@ impl Method {
     }
 }
 
-/// Turns a panic into an error.
-async fn catch<F: Future>(call: F) -> Result<F::Output, Error> {
-    AssertUnwindSafe(call)
-        .catch_unwind()
-        .await
-        .map_err(|panic| panics::log("a call", &*panic))
-}
-
 /// Most gRPC clients say that they take gzip, always. Packing each answer for them would cost more than all the solving,
 /// so only those are meant that pack their requests too.
 fn compress_as_asked(request: &mut Request<Body>) {
@@ -198,20 +188,7 @@ fn compress_as_asked(request: &mut Request<Body>) {
 
 #[cfg(test)]
 mod tests {
-    use tonic::Code;
-    use tonic_types::StatusExt;
-
     use super::*;
-
-    #[tokio::test]
-    async fn a_panic_is_an_internal_error_without_its_cause() {
-        let result = catch(async { panic!("the cause") }).await;
-        let error = result.map(|_: Result<(), Infallible>| ()).unwrap_err();
-        let status = Status::from(error);
-        assert_eq!(status.code(), Code::Internal);
-        assert_eq!(status.get_details_error_info().unwrap().reason, "INTERNAL");
-        assert!(!status.message().contains("cause"));
-    }
 
     #[test]
     fn answers_are_packed_only_for_those_who_pack() {

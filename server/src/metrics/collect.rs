@@ -8,6 +8,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
+use crate::panics;
 use crate::rejected::Rejection;
 use crate::service::Service;
 
@@ -52,6 +53,10 @@ impl Collector for Doing {
             "1 while the server takes calls",
             ready,
         )?;
+
+        let panics = ConstCounter::new(panics::caught());
+        let help = "Panics caught, each the end of a call";
+        panics.encode(encoder.encode_descriptor("sudoku_panics", help, None, panics.metric_type())?)?;
 
         let help = "Connections and calls turned away or ended by the server, by reason";
         let counter = ConstCounter::new(0_u64);

@@ -45,6 +45,10 @@ docs:
 test:
     cargo test
 
+# Abuse the server ten times harder than the tests do, and print what it took
+abuse:
+    ABUSE=10 cargo test --release -p sudoku-server --test abuse -- --nocapture --test-threads=1
+
 # Run the engine's tests without code for any instruction set, as on a processor that we have no kernels for
 portable:
     cargo clippy -p sudoku-engine --no-default-features --all-targets -- -D warnings
@@ -76,7 +80,7 @@ sdk:
 
 # Package every crate, and build each from its package
 package: _forget-packages
-    CARGO_TARGET_DIR="{{ justfile_directory() }}/target" cargo package --workspace
+    CARGO_TARGET_DIR="{{ justfile_directory() }}/target" cargo package --workspace --exclude test-support
 
 # Check that what the README shows is so, its first command in a fresh clone included
 readme:

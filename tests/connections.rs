@@ -8,6 +8,7 @@ use sudoku_proto::v1::SolveManyRequest;
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_server::{Drained, Rejection, Settings};
 use support::{PUZZLE, Server, error_info, message, solve, soon, until};
+use test_support::http2::{CANCEL, DATA, RST_STREAM, SOLVE_MANY, acknowledgement, beginning, call, frame};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
@@ -101,46 +102,6 @@ async fn until_solved(server: &Server) {
     soon(solved).await;
 }
 
-/// A frame of HTTP/2.
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
-    let mut frame = vec![a, b, c, kind, flags];
-    frame.extend(stream.to_be_bytes());
-    frame.extend(payload);
-    frame
-}
-
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const ACK: u8 = 1;
-const END_HEADERS: u8 = 4;
-const CANCEL: [u8; 4] = [0, 0, 0, 8];
-
-/// What a client begins with: the preface, and settings of its own.
-fn beginning() -> Vec<u8> {
-    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
-    bytes.extend(frame(SETTINGS, 0, 0, &[]));
-    bytes
-}
-
-/// The headers of a `SolveMany` call, in HPACK without Huffman codes.
-fn call(stream: u32) -> Vec<u8> {
-    let path = b"/sudoku.v1.SudokuService/SolveMany";
-    let mut block = vec![0x83, 0x86, 0x04, path.len() as u8];
-    block.extend(path);
-    block.extend([0x01, 9]);
-    block.extend(b"localhost");
-    block.extend([0x0f, 0x10, 16]);
-    block.extend(b"application/grpc");
-    block.extend([0x00, 2]);
-    block.extend(b"te");
-    block.push(8);
-    block.extend(b"trailers");
-    frame(HEADERS, END_HEADERS, stream, &block)
-}
-
 #[tokio::test]
 async fn who_does_not_begin_is_hung_up_on() {
     let settings = Settings {
@@ -174,7 +135,7 @@ async fn who_does_not_answer_pings_is_hung_up_on() {
     let server = Server::start(settings).await;
     let mut client = server.client().await;
     let mut stream = TcpStream::connect(server.address).await.unwrap();
-    let bytes = [beginning(), frame(SETTINGS, ACK, 0, &[])].concat();
+    let bytes = [beginning(), acknowledgement()].concat();
     stream.write_all(&bytes).await.unwrap();
     assert!(is_closed(&mut stream).await);
     until("it is counted", || {
@@ -250,11 +211,11 @@ async fn floods_are_cut_off() {
     let tiny: Vec<u8> = (0..50_000).flat_map(|_| frame(DATA, 0, 1, b"x")).collect();
     let resets: Vec<u8> = (0..20_000)
         .map(|number| 2 * number + 1)
-        .flat_map(|stream| [call(stream), frame(RST_STREAM, 0, stream, &CANCEL)].concat())
+        .flat_map(|stream| [call(stream, SOLVE_MANY), frame(RST_STREAM, 0, stream, &CANCEL)].concat())
         .collect();
-    for (count, flood) in (1..).zip([[call(1), tiny].concat(), resets]) {
+    for (count, flood) in (1..).zip([[call(1, SOLVE_MANY), tiny].concat(), resets]) {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
-        let begin = [beginning(), frame(SETTINGS, ACK, 0, &[])].concat();
+        let begin = [beginning(), acknowledgement()].concat();
         stream.write_all(&begin).await.unwrap();
         // It may be cut off while it sends.
         let _ = soon(stream.write_all(&flood)).await;
@@ -290,8 +251,9 @@ async fn clients_are_told_how_many_calls_a_connection_may_have() {
 
 #[tokio::test]
 async fn one_call_too_many_is_refused_whatever_its_method() {
+    // One place for health, one for reflection, and one for others.
     let settings = Settings {
-        max_calls: 2,
+        max_calls: 3,
         ..Settings::default()
     };
     let server = Server::start(settings).await;

@@ -31,6 +31,9 @@ use crate::traces::Traces;
 /// Load balancers ask for it, and have no token.
 const HEALTH: &str = "/grpc.health.v1.Health/";
 
+/// Both versions of it.
+const REFLECTION: &str = "/grpc.reflection.";
+
 /// What a header counts for besides its name and value (RFC 9113, section 6.5.2).
 const HEADER_OVERHEAD: usize = 32;
 
@@ -92,11 +95,7 @@ impl Calls {
         if !self.authenticated(request) {
             return Err(Rejection::Unauthenticated);
         }
-        let places = match is_health(request) {
-            true => &self.places.health,
-            false => &self.places.others,
-        };
-        Arc::clone(places)
+        Arc::clone(self.places.of(request.uri().path()))
             .try_acquire_owned()
             .map_err(|_| Rejection::Overloaded)
     }
@@ -161,21 +160,38 @@ fn is_health<B>(request: &Request<B>) -> bool {
     request.uri().path().starts_with(HEALTH)
 }
 
-/// The places for calls. Health has some of its own: it takes no token, and whoever has none may hold all of these, since a
-/// `Watch` never ends, but none of the others.
+/// The places for calls.
+///
+/// Health has some of its own: it takes no token, and whoever has none may hold all of these, since a `Watch` never ends, but
+/// none of the others. So has reflection, and few: its streams leave unread what a client sends that takes no answers, which
+/// in small frames takes some 4 MiB each, and they are not counted by `max_streams`.
 #[derive(Debug, Clone)]
 struct Places {
     health: Arc<Semaphore>,
+    reflection: Arc<Semaphore>,
     others: Arc<Semaphore>,
 }
 
 impl Places {
-    /// So many in all, of which an eighth is for health. There is one of each at least.
+    /// So many in all, of which an eighth is for health and a 128th for reflection. There is one of each at least.
     fn new(calls: usize) -> Self {
         let health = (calls / 8).max(1);
+        let reflection = (calls / 128).max(1);
+        let others = calls.saturating_sub(health + reflection).max(1);
+        let places = |count| Arc::new(Semaphore::new(count));
         Self {
-            health: Arc::new(Semaphore::new(health)),
-            others: Arc::new(Semaphore::new(calls.saturating_sub(health).max(1))),
+            health: places(health),
+            reflection: places(reflection),
+            others: places(others),
+        }
+    }
+
+    /// Those for calls of this path.
+    fn of(&self, path: &str) -> &Arc<Semaphore> {
+        match path {
+            path if path.starts_with(HEALTH) => &self.health,
+            path if path.starts_with(REFLECTION) => &self.reflection,
+            _ => &self.others,
         }
     }
 }

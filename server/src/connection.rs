@@ -77,7 +77,7 @@ impl Connections {
             pages,
             rejected: Arc::clone(&service.rejected),
             settings: Arc::clone(settings),
-            room: Arc::new(Semaphore::new(settings.max_connections)),
+            room: Arc::clone(&service.connections),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             closing: CancellationToken::new(),

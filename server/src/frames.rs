@@ -31,6 +31,10 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const ACK: u8 = 1;
+const PADDED: u8 = 8;
+
+/// The most of a frame that may be padding, its length included (RFC 9113, section 6.1).
+const MOST_PADDING: u32 = 256;
 
 /// What was seen of a client.
 #[derive(Debug, Default)]
@@ -133,11 +137,11 @@ impl Watch {
         let length = u32::from_be_bytes([0, a, b, c]);
         self.skip = length as usize;
         match kind {
-            DATA if length < TINY => self.hold(TINY - length),
-            DATA => {
-                self.held = self.held.saturating_sub(length - TINY);
-                Ok(())
-            }
+            DATA => self.data(match flags & PADDED {
+                0 => length,
+                // As much of it as cannot be padding, which costs no window.
+                _ => length.saturating_sub(MOST_PADDING),
+            }),
             HEADERS => {
                 self.held = self.held.saturating_sub(FORGIVEN);
                 Ok(())
@@ -147,6 +151,17 @@ impl Watch {
                 Ok(())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// A DATA frame that carries so many bytes.
+    fn data(&mut self, carried: u32) -> Result<(), Flood> {
+        match carried.checked_sub(TINY) {
+            None => self.hold(TINY - carried),
+            Some(more) => {
+                self.held = self.held.saturating_sub(more);
+                Ok(())
+            }
         }
     }
 
@@ -224,6 +239,13 @@ mod tests {
             let (end, _) = read(&vec![frame(DATA, 0, length); 3_000], 4_096);
             assert_eq!(end, Err(Flood), "of {length} bytes");
         }
+    }
+
+    #[test]
+    fn padding_makes_no_frame_larger() {
+        let (end, _) = read(&vec![frame(DATA, PADDED, 200); 3_000], 4_096);
+        assert_eq!(end, Err(Flood));
+        assert_eq!(read(&vec![frame(DATA, PADDED, 500); 10_000], 4_096).0, Ok(()));
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Service {
     pub(crate) draining: CancellationToken,
     pub(crate) rejected: Arc<Rejected>,
     pub(crate) metrics: Arc<Metrics>,
+    /// The room for connections.
+    pub(crate) connections: Arc<Semaphore>,
     ready: Arc<AtomicBool>,
     calls: TaskTracker,
 }
@@ -90,6 +92,7 @@ impl Service {
             draining: CancellationToken::new(),
             rejected: Arc::default(),
             metrics: Arc::new(Metrics::new()),
+            connections: Arc::new(Semaphore::new(settings.max_connections)),
             ready: Arc::default(),
             calls: TaskTracker::new(),
             settings: Arc::new(settings),
@@ -106,6 +109,11 @@ impl Service {
             busy_threads: pool.busy,
             waiting: pool.waiting,
         }
+    }
+
+    /// How many connections of clients are open.
+    pub fn connections(&self) -> usize {
+        self.settings.max_connections - self.connections.available_permits()
     }
 
     /// How often connections and calls were turned away for this reason.

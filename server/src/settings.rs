@@ -65,7 +65,7 @@ pub struct Settings {
     /// So the server holds at most `max_streams + shared_messages` messages with their answers.
     pub shared_messages: usize,
     /// Calls of all methods open at once, reflection included, 1 or more; one more is refused as overloaded. An eighth
-    /// of them is for health alone, and only that. Default 4,096.
+    /// of them is for health alone, a 128th for reflection alone, and only that. Default 4,096.
     pub max_calls: usize,
     /// Connections open at once, 1 or more; further ones are closed at once. Default 1,024.
     pub max_connections: usize,

@@ -3,56 +3,15 @@
 
 mod support;
 
-use std::collections::HashMap;
 use std::fs;
-use std::io::{BufRead, Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 
 use sudoku_proto::v1::{SolveManyRequest, SolveOptions, SolveRequest};
-use support::{PUZZLE, Server, solve, until};
+use support::{PUZZLE, solve, start_for_operators as start, until};
+use test_support::operators::{get, metrics, request};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
-
-/// A server with a port for operators, and its address.
-fn start(arguments: &[&str]) -> (Server, String) {
-    let arguments = [&["--admin-listen=127.0.0.1:0"], arguments].concat();
-    let mut server = Server::start(&arguments);
-    let mut line = String::new();
-    server.output.read_line(&mut line).unwrap();
-    let address = line.trim_end().strip_prefix("http://").unwrap().to_owned();
-    (server, address)
-}
-
-/// Status and body of an answer.
-fn get(address: &str, path: &str) -> (u16, String) {
-    request(
-        address,
-        &format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"),
-    )
-}
-
-fn request(address: &str, request: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
-}
-
-/// The samples by name and labels, each in the order that it has.
-fn metrics(address: &str) -> HashMap<String, f64> {
-    let (status, text) = get(address, "/metrics");
-    assert_eq!(status, 200);
-    assert!(text.ends_with("# EOF\n"), "{text}");
-    let samples = text.lines().filter(|line| !line.starts_with('#'));
-    samples
-        .map(|line| {
-            let (name, value) = line.rsplit_once(' ').unwrap();
-            (name.to_owned(), value.parse().unwrap())
-        })
-        .collect()
-}
 
 const SOLVE: &str = r#"grpc_type="unary",grpc_service="sudoku.v1.SudokuService",grpc_method="Solve""#;
 const SOLVE_MANY: &str =

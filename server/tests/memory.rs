@@ -75,7 +75,7 @@ async fn hold(server: SocketAddr, message: SolveManyRequest) -> impl Sized {
         }
         assert!(begin.elapsed() < PATIENCE, "no room for a stream");
     }
-    // An eighth of all calls may be of health.
+    // An eighth of all calls may be of health, and a 128th of reflection.
     let mut health = HealthClient::new(connect().await);
     let mut watches = Vec::new();
     for _ in 0..CALLS / 8 {
@@ -83,7 +83,7 @@ async fn hold(server: SocketAddr, message: SolveManyRequest) -> impl Sized {
     }
     let mut reflection = ServerReflectionClient::new(connect().await);
     let mut questions = Vec::new();
-    for _ in 0..50 {
+    for _ in 0..CALLS / 128 {
         let asked = tokio_stream::pending::<ServerReflectionRequest>();
         questions.push(reflection.server_reflection_info(asked).await.unwrap());
     }

@@ -7,6 +7,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
+use tokio::runtime::Handle;
 
 use crate::panics;
 use crate::rejected::Rejection;
@@ -32,6 +33,16 @@ impl Collector for Doing {
                 "sudoku_messages",
                 "Messages of streams taken and not answered",
                 load.messages,
+            ),
+            (
+                "sudoku_connections",
+                "Connections of clients open",
+                self.0.connections(),
+            ),
+            (
+                "sudoku_tasks",
+                "Tasks of the runtime, a few for each connection and call",
+                Handle::try_current().map_or(0, |runtime| runtime.metrics().num_alive_tasks()),
             ),
             (
                 "sudoku_busy_threads",

@@ -94,6 +94,16 @@ impl Drop for Server {
     }
 }
 
+/// A server with a port for operators, and its address.
+pub fn start_for_operators(arguments: &[&str]) -> (Server, String) {
+    let arguments = [&["--admin-listen=127.0.0.1:0"], arguments].concat();
+    let mut server = Server::start(&arguments);
+    let mut line = String::new();
+    server.output.read_line(&mut line).unwrap();
+    let address = line.trim_end().strip_prefix("http://").unwrap().to_owned();
+    (server, address)
+}
+
 /// Runs a command that is to fail by itself.
 pub fn refused(command: &mut Command) -> String {
     let Output {

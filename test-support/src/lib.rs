@@ -1,0 +1,7 @@
+//! What the tests of several packages share. It is published with none of them.
+
+#![forbid(unsafe_code)]
+
+pub mod http2;
+pub mod operators;
+pub mod puzzles;

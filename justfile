@@ -127,7 +127,7 @@ _buf:
     .ci/install npm .ci
 
 _deploy-programs:
-    .ci/install debian prometheus
+    .ci/install debian prometheus haproxy nginx
 
 _ci-tools:
     .ci/install python .ci

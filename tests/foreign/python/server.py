@@ -62,7 +62,7 @@ def start_servers():
         return servers[-1]
 
     yield start
-    for server in servers:
-        if server.process.poll() is None:
-            server.drain()
-            assert server.exit_status() == 0
+    running = [server for server in servers if server.process.poll() is None]
+    for server in running:
+        server.drain()
+    assert [server.exit_status() for server in running] == [0] * len(running)

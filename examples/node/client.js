@@ -29,7 +29,8 @@ const USAGE = `usage: node client.js [OPTIONS] solve PUZZLE
   --ca FILE              the authority to trust, in PEM; the call is then encrypted
   --server-name NAME     the name in the server's certificate, if it is not the endpoint's host
   --cert FILE --key FILE the client's own certificate and its key, in PEM
-  --token-file FILE      a file with the token; else SUDOKU_TOKEN`;
+  --token-file FILE      a file with the token; else SUDOKU_TOKEN
+  --help                 this text`;
 
 /** Solves one puzzle. One that is none is an error of the call. */
 async function solve(sudoku, call, puzzle) {
@@ -135,10 +136,10 @@ function settings(options) {
   return { metadata, deadline, options: { solution_limit: Number(options.limit) } };
 }
 
-const text = (value) => ({ type: 'string', default: value });
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+/** What was typed. Wrong usage ends the program. */
+function typed() {
+  const text = (value) => ({ type: 'string', default: value });
+  const options = {
     endpoint: text('127.0.0.1:50051'),
     deadline: text('60'),
     limit: text('2'),
@@ -147,9 +148,22 @@ const { values, positionals } = parseArgs({
     cert: text(),
     key: text(),
     'token-file': text(),
-  },
-});
+    help: { type: 'boolean', short: 'h' },
+  };
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    console.error(`${error.message}\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+const { values, positionals } = typed();
 const [command, puzzle] = positionals;
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 if (!(command === 'batch' || (command === 'solve' && puzzle))) {
   console.error(USAGE);
   process.exit(2);

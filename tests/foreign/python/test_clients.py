@@ -2,7 +2,11 @@
 
 import hashlib
 import os
+import re
+import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from cases import PUZZLES, SOLUTIONS
@@ -33,6 +37,42 @@ def run(request):
         return done.returncode, done.stdout, done.stderr
 
     return run
+
+
+def test_helps_and_refuses_without_a_trace(server, run):
+    status, shown, errors = run(server, "--help")
+    assert (status, errors) == (0, "")
+    assert "--token-file" in shown and "batch" in shown
+    for arguments in [["--no-such-option", "solve", "53..7"], ["solve"], ["--limit"], []]:
+        status, shown, errors = run(server, *arguments)
+        assert (status, shown) == (2, ""), errors
+        assert "usage: " in errors
+        assert "Traceback" not in errors and "    at " not in errors
+
+
+def test_docs_show_what_works(server, tmp_path):
+    """Runs the commands of docs/clients.md in their order, but for those that install or start what is there."""
+    shown = (ROOT / "docs/clients.md").read_text()
+    blocks = re.findall(r"^```sh\n(.*?)^```$", shown, re.MULTILINE | re.DOTALL)
+    script = "".join(blocks).replace("\\\n", " ")
+    installs = re.compile(r"^(python3 -m venv|\S*pip install|npm ci|sudoku-server|cargo run|curl) .*\n", re.MULTILINE)
+    script = installs.sub("", script).replace("127.0.0.1:50051", server.address)
+    script = re.sub(r"client\.(py|js)", rf"\g<0> --endpoint {server.address}", script)
+    # Stubs and puzzles go where nothing else is.
+    for name in ["proto", "examples"]:
+        (tmp_path / name).mkdir()
+    (tmp_path / "proto/sudoku").symlink_to(ROOT / "proto/sudoku")
+    for language in ["python", "node"]:
+        shutil.copytree(ROOT / "examples" / language, tmp_path / "examples" / language, symlinks=True)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=TIMEOUT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(f"unique {SOLUTIONS['easy']}") == 4, done.stdout
+    assert done.stdout.count("invalid: ") == 2, done.stdout
+    assert '"outcome": "OUTCOME_UNIQUE"' in done.stdout
 
 
 def test_solves_one(server, run):

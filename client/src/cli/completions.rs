@@ -1,4 +1,4 @@
-//! `sudoku-client completions` and `sudoku-client man`: what shells and manuals want to know of the command line.
+//! `sudoku-client completions`: what shells want to know of the command line.
 
 use std::io::{self, Write};
 
@@ -20,10 +20,15 @@ pub struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  bash:        sudoku-client completions bash > ~/.local/share/bash-completion/completions/sudoku-client
-  zsh:         sudoku-client completions zsh > ~/.zfunc/_sudoku-client
-  fish:        sudoku-client completions fish > ~/.config/fish/completions/sudoku-client.fish
-  PowerShell:  sudoku-client completions powershell >> $PROFILE";
+  bash:
+    sudoku-client completions bash > \\
+      ~/.local/share/bash-completion/completions/sudoku-client
+  zsh, with ~/.zfunc in fpath:
+    sudoku-client completions zsh > ~/.zfunc/_sudoku-client
+  fish:
+    sudoku-client completions fish > ~/.config/fish/completions/sudoku-client.fish
+  PowerShell:
+    sudoku-client completions powershell >> $PROFILE";
 
 /// Writes the completions.
 ///
@@ -43,29 +48,12 @@ pub fn run(args: Args) -> anyhow::Result<Status> {
     write(&script)
 }
 
-/// Writes the manual: the page of the program, and after it that of each command.
+/// Writes a text that was asked for.
 ///
 /// # Errors
 ///
 /// The output cannot be written.
-pub fn manual() -> anyhow::Result<Status> {
-    let mut page = Vec::new();
-    let mut program = Cli::command();
-    program.build();
-    clap_mangen::Man::new(program.clone()).render(&mut page)?;
-    for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
-        let name = format!("sudoku-client {}", command.get_name());
-        let man = clap_mangen::Man::new(command.clone().name(name));
-        writeln!(page, ".SH \"{}\"", command.get_name().to_uppercase())?;
-        man.render_description_section(&mut page)?;
-        man.render_synopsis_section(&mut page)?;
-        man.render_options_section(&mut page)?;
-        man.render_extra_section(&mut page)?;
-    }
-    write(&page)
-}
-
-fn write(text: &[u8]) -> anyhow::Result<Status> {
+pub fn write(text: &[u8]) -> anyhow::Result<Status> {
     match io::stdout().lock().write_all(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write"),
         _ => Ok(Status::Solved),

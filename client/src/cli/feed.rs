@@ -124,10 +124,19 @@ impl Feed {
         if files.is_empty() {
             return self.read(name, io::empty());
         }
-        for (index, inner) in files {
+        for file in files {
+            let inner = file.name().map_err(|error| unreadable(name, error))?;
             let name = format!("{name}/{inner}");
-            let text = archive.text(index).map_err(|error| unreadable(&name, error))?;
-            self.read(&name, text)?;
+            let unreadable = |error| unreadable(&name, error);
+            let content = archive.unpack(file).map_err(unreadable)?;
+            let (packing, seen) = unpack::look(content, BUFFER).map_err(unreadable)?;
+            Packing::check_name(packing, Path::new(&inner)).map_err(unreadable)?;
+            if packing == Some(Packing::Zip) {
+                let reason = "it is an archive inside an archive".to_owned();
+                return Err(unreadable(unpack::invalid(reason)));
+            }
+            let packed = BufReader::with_capacity(BUFFER, seen);
+            self.read(&name, unpack::text(packing, packed).map_err(unreadable)?)?;
         }
         Ok(())
     }

@@ -15,6 +15,8 @@ mod explain;
 mod feed;
 mod format;
 mod interrupt;
+mod lines;
+mod manual;
 mod output;
 mod ping;
 mod progress;
@@ -63,7 +65,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Ping(args) => ping::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Completions(args) => completions::run(args),
-        Command::Man => completions::manual(),
+        Command::Man => manual::run(),
     }
     .map(ExitCode::from)
 }

@@ -1,6 +1,5 @@
 //! A column of a delimited file.
 
-use std::cell::Cell;
 use std::convert::Infallible;
 use std::io::{self, BufRead, Cursor, Read};
 use std::rc::Rc;
@@ -10,9 +9,10 @@ use csv::ByteRecord;
 use sudoku_engine::Grid;
 
 use super::entry::{Entry, Slip};
+use super::lines::{Lines, Place};
 
 /// The most bytes that a record may have. Only a quote that is never closed gets there.
-const LONGEST: u64 = 1 << 20;
+pub const LONGEST: u64 = 1 << 20;
 
 /// What parts fields: the first of these that is most frequent on the first line, outside quotes.
 const DELIMITERS: [u8; 4] = *b",;\t|";
@@ -52,45 +52,29 @@ pub struct Table<R> {
     has_ended: bool,
 }
 
-/// Where reading is, known to the table and to its lines.
-#[derive(Debug, Default)]
-struct Place {
-    /// Lines of which something was handed out.
-    lines: Cell<u64>,
-    /// Bytes handed out since the last record ended.
-    bytes: Cell<u64>,
-}
-
-impl<R: BufRead> Table<Seen<R>> {
+impl<R: BufRead> Table<Seen<Seen<R>>> {
     /// A table of what `input` holds.
     ///
     /// # Errors
     ///
     /// The beginning of the input cannot be read.
     pub fn new(mut input: R, wanted: Column) -> io::Result<Self> {
-        let mut head = Vec::new();
-        let mut begin = 0;
-        // The first line that is no comment and not blank tells what parts the fields.
-        while input.by_ref().take(LONGEST).read_until(b'\n', &mut head)? > 0 && is_no_record(&head[begin..]) {
-            begin = head.len();
-            if begin as u64 > LONGEST {
-                break;
-            }
-        }
-        if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        let mut mark = Vec::new();
+        input.by_ref().take(3).read_to_end(&mut mark)?;
+        if mark.starts_with(b"\xff\xfe") || mark.starts_with(b"\xfe\xff") {
             return Err(invalid("a table must be UTF-8, not UTF-16".to_owned()));
         }
-        let delimiter = delimiter(&head[begin..]);
+        if mark == "\u{feff}".as_bytes() {
+            mark.clear();
+        }
+        let mut input = Cursor::new(mark).chain(input);
+        let (first, skipped) = first_record(&mut input)?;
+        let delimiter = delimiter(&first);
         let place = Rc::<Place>::default();
-        let lines = Lines {
-            text: Cursor::new(head).chain(input),
-            place: Rc::clone(&place),
-            inside_line: false,
-        };
+        let lines = Lines::new(Cursor::new(first).chain(input), delimiter, skipped, &place);
         let records = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
-            .comment(Some(b'#'))
             .delimiter(delimiter)
             .buffer_capacity(64 << 10)
             .from_reader(lines);
@@ -111,12 +95,11 @@ type Seen<R> = io::Chain<Cursor<Vec<u8>>, R>;
 impl<R: BufRead> Table<R> {
     fn next_entry(&mut self) -> io::Result<Option<Entry>> {
         while !self.has_ended {
-            self.place.bytes.set(0);
             if !self.records.read_byte_record(&mut self.record)? {
                 self.has_ended = true;
                 break;
             }
-            if self.column == 0 && self.is_heading()? {
+            if self.is_blank() || (self.column == 0 && self.is_heading()?) {
                 continue;
             }
             self.has_entry = true;
@@ -125,6 +108,11 @@ impl<R: BufRead> Table<R> {
         // Said once.
         let is_barren = !std::mem::replace(&mut self.has_entry, true);
         Ok(is_barren.then(|| Err(Slip::barren())))
+    }
+
+    /// Whether the record is a line with nothing but spaces in it.
+    fn is_blank(&self) -> bool {
+        self.record.len() == 1 && !self.record.as_slice().is_empty() && is_blank(self.record.as_slice())
     }
 
     /// Finds the column in the first record, and tells whether that is a heading.
@@ -160,14 +148,15 @@ impl<R: BufRead> Table<R> {
         if let Ok(grid) = Grid::from_line(&text) {
             return Ok(grid);
         }
-        text.parse::<Grid>()
-            .map_err(|error| Slip::in_field(error, &text, self.line(), self.column, self.record.len()))
-    }
-
-    /// The line on which the record begins, from 1.
-    fn line(&self) -> u64 {
-        let inner = self.record.as_slice().iter().filter(|&&byte| byte == b'\n');
-        self.place.lines.get().saturating_sub(inner.count() as u64)
+        text.parse::<Grid>().map_err(|error| {
+            Slip::in_field(
+                error,
+                &text,
+                self.place.record.get(),
+                self.column,
+                self.record.len(),
+            )
+        })
     }
 }
 
@@ -183,41 +172,41 @@ impl<R: BufRead> Iterator for Table<R> {
     }
 }
 
-/// Hands out a text at most a line at a time. So the reader of records, which reads ahead, never has more than the line
-/// on which a record ends, and that line's number is known.
-struct Lines<R> {
-    text: R,
-    place: Rc<Place>,
-    inside_line: bool,
-}
-
-impl<R: BufRead> Read for Lines<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let available = self.text.fill_buf()?;
-        let available = &available[..available.len().min(buffer.len())];
-        let end = memchr::memchr(b'\n', available);
+/// The first line that is a record, or begins one, and how many lines come before it. Those are taken from `text` as well.
+fn first_record(text: &mut impl BufRead) -> io::Result<(Vec<u8>, u64)> {
+    let mut line = Vec::new();
+    let (mut skipped, mut after_cr) = (0, false);
+    while line.len() as u64 <= LONGEST {
+        let available = text.fill_buf()?;
+        let Some(&first) = available.first() else {
+            break;
+        };
+        if std::mem::take(&mut after_cr) && first == b'\n' {
+            text.consume(1);
+            continue;
+        }
+        let end = memchr::memchr2(b'\r', b'\n', available);
         let taken = end.map_or(available.len(), |end| end + 1);
-        buffer[..taken].copy_from_slice(&available[..taken]);
-        self.text.consume(taken);
-        if taken == 0 {
-            return Ok(0);
+        let is_comment = *line.first().unwrap_or(&first) == b'#';
+        // Of a comment that it is one is all that counts.
+        let kept = if is_comment { 1 - line.len() } else { taken };
+        line.extend_from_slice(&available[..kept]);
+        after_cr = available[taken - 1] == b'\r';
+        text.consume(taken);
+        if end.is_none() {
+            continue;
         }
-        if !std::mem::replace(&mut self.inside_line, end.is_none()) {
-            self.place.lines.set(self.place.lines.get() + 1);
+        if !is_comment && !is_blank(&line) {
+            break;
         }
-        self.place.bytes.set(self.place.bytes.get() + taken as u64);
-        if self.place.bytes.get() > LONGEST {
-            let line = self.place.lines.get();
-            return Err(invalid(format!(
-                "a record of more than 1 MiB ends nowhere before line {line}; is a quote left open?"
-            )));
-        }
-        Ok(taken)
+        line.clear();
+        skipped += 1;
     }
+    Ok((line, skipped))
 }
 
-fn is_no_record(line: &[u8]) -> bool {
-    line.starts_with(b"#") || line.iter().all(|byte| b"\r\n".contains(byte))
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_whitespace)
 }
 
 /// What parts the fields of a line. A line without any such character is all one field.
@@ -241,7 +230,8 @@ fn delimiter(line: &[u8]) -> u8 {
     DELIMITERS[best]
 }
 
-fn invalid(reason: String) -> io::Error {
+/// What is wrong with the table as a whole.
+pub fn invalid(reason: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
@@ -299,7 +289,7 @@ mod tests {
     #[test]
     fn each_record_has_its_entry_and_its_line() {
         let letter = PUZZLE.replacen('.', "x", 1);
-        for end in ["\n", "\r\n"] {
+        for end in ["\n", "\r\n", "\r"] {
             let text = [
                 "# a comment",
                 "",
@@ -355,6 +345,79 @@ mod tests {
         assert_eq!(entries.len(), 1);
         let error = entries[0].as_ref().unwrap_err();
         assert!(error.contains("a record of more than 1 MiB"), "{error}");
+    }
+
+    #[test]
+    fn a_quote_that_is_left_open_never_swallows_records_in_silence() {
+        // To the end of the file, whether that has a line end or not.
+        for end in ["", "\n"] {
+            let text = format!("id,puzzle\n1,{PUZZLE}\n2,\"{PUZZLE}\n3,{PUZZLE}{end}");
+            let error = "line 3: the quote that opens here is never closed".to_owned();
+            assert_eq!(read(&text, "2"), [grid(), Err(error)], "{end:?}");
+        }
+        // To a quote that opens another field.
+        let text = format!("id,note,puzzle\n1,\"a,{PUZZLE}\n2,\"b\",{PUZZLE}\n3,c,{PUZZLE}\n");
+        let error =
+            "line 3: a quoted field has text after its end; is the quote that opens in line 2 left open?";
+        assert_eq!(read(&text, "3"), [Err(error.to_owned())]);
+        // What only looks like that is none.
+        let text = format!(
+            "1,a \"b,{PUZZLE}\n2,\"say \"\"hi\"\",\nor not\",{PUZZLE}\n# \"\n\"3\",\"\",\"{PUZZLE}\""
+        );
+        assert_eq!(read(&text, "3"), [grid(), grid(), grid()]);
+    }
+
+    #[test]
+    fn comments_may_be_as_long_as_they_like() {
+        let comments = format!("# {}\n", "x;".repeat(1 << 8)).repeat(1 << 12);
+        assert!(comments.len() > 2 << 20);
+        let long = format!("#{}\n", "x".repeat(2 << 20));
+        let text = format!("{comments}id,puzzle\n{long}1,{PUZZLE}\n{comments}2,12\n");
+        let slip = format!("line {}, field 2: no puzzle found", 2 * 4096 + 4);
+        assert_eq!(read(&text, "2"), [grid(), Err(slip)]);
+    }
+
+    #[test]
+    fn what_parts_fields_is_not_taken_from_comments_or_blank_lines() {
+        let text = format!("# a;b;c;d\n  \nid,puzzle\n1,{PUZZLE}\n");
+        assert_eq!(read(&text, "puzzle"), [grid()]);
+        assert_eq!(
+            read(&format!("\u{feff}#;;\nid,puzzle\n1,{PUZZLE}\n"), "puzzle"),
+            [grid()]
+        );
+    }
+
+    #[test]
+    fn lines_of_spaces_are_no_records() {
+        for blank in ["   ", "\t", " \t "] {
+            let text = format!("{blank}\nid,puzzle\n{blank}\n1,12\n{blank}\n2,{PUZZLE}\n{blank}");
+            let slip = "line 4, field 2: no puzzle found".to_owned();
+            assert_eq!(read(&text, "puzzle"), [Err(slip), grid()], "{blank:?}");
+        }
+        // Here they are empty fields.
+        let text = format!("id\tpuzzle\n\t\n2\t{PUZZLE}\n");
+        let slip = "line 2, field 2: no puzzle: the text is empty".to_owned();
+        assert_eq!(read(&text, "puzzle"), [Err(slip), grid()]);
+    }
+
+    #[test]
+    fn a_long_table_with_any_line_ends_has_the_right_lines() {
+        for end in ["\n", "\r\n", "\r"] {
+            let line = format!("1,{PUZZLE}{end}");
+            let text = format!("# none{end}{end}id,puzzle{end}{}2,12{end}", line.repeat(2_000));
+            // However it comes.
+            for capacity in [1, 2, 7, 64 << 10] {
+                let input = io::BufReader::with_capacity(capacity, text.as_bytes());
+                let mut table = Table::new(input, Column::Number(2)).unwrap();
+                let last = table.by_ref().nth(2_000).unwrap().unwrap().unwrap_err();
+                assert_eq!(
+                    last.to_string(),
+                    "line 2004, field 2: no puzzle found",
+                    "{end:?} {capacity}"
+                );
+                assert!(table.next().is_none());
+            }
+        }
     }
 
     #[test]

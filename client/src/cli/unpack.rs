@@ -6,8 +6,9 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use flate2::bufread::MultiGzDecoder;
-use zip::ZipArchive;
+use flate2::bufread::GzDecoder;
+use zip::read::{Config, ZipFileEntry, ZipReadOptions};
+use zip::unstable::read::ZipIterable;
 
 /// A way in which a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,56 +101,117 @@ pub fn look<R: Read>(mut input: R, buffer: usize) -> io::Result<(Option<Packing>
 pub fn text<'a>(packing: Option<Packing>, packed: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
     Ok(match packing {
         None => Box::new(packed),
-        Some(Packing::Gzip) => Box::new(MultiGzDecoder::new(packed)),
+        Some(Packing::Gzip) => Box::new(Gzip::new(packed)),
         Some(Packing::Zstd) => Box::new(zstd::Decoder::with_buffer(packed)?),
         Some(Packing::Zip) => return Err(invalid("a zip archive must be a file, not a stream".to_owned())),
     })
 }
 
-/// The files of a zip archive.
-pub struct Archive<R>(ZipArchive<BufReader<R>>);
+/// The parts of a gzip stream, one after the other. Zeros between and behind them are padding, which tapes and block
+/// devices leave.
+struct Gzip<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Gzip<R> {
+    fn new(packed: R) -> Self {
+        Self(Some(GzDecoder::new(packed)))
+    }
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(part) = &mut self.0 {
+            let bytes = part.read(buffer)?;
+            if bytes > 0 || buffer.is_empty() {
+                return Ok(bytes);
+            }
+            let packed = part.get_mut();
+            if skip_zeros(packed)? {
+                return Ok(0);
+            }
+            self.0 = self.0.take().map(|part| GzDecoder::new(part.into_inner()));
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros, and tells whether nothing else follows.
+fn skip_zeros(text: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let available = text.fill_buf()?;
+        if available.is_empty() {
+            return Ok(true);
+        }
+        let zeros = available.iter().take_while(|&&byte| byte == 0).count();
+        let ended = zeros < available.len();
+        text.consume(zeros);
+        if ended {
+            return Ok(false);
+        }
+    }
+}
+
+/// The files of a zip archive. Two of them may have the same name.
+pub struct Archive<R>(ZipIterable<BufReader<R>>);
+
+/// A file of an archive.
+pub struct Packed(ZipFileEntry<'static>);
+
+impl Packed {
+    /// Its name.
+    ///
+    /// # Errors
+    ///
+    /// It is damaged.
+    pub fn name(&self) -> io::Result<String> {
+        Ok(self.0.name()?.into_owned())
+    }
+}
 
 impl<R: Read + Seek> Archive<R> {
-    /// Reads the list of its files.
+    /// Finds the list of its files.
     ///
     /// # Errors
     ///
     /// It is damaged, or cannot be read at any place.
     pub fn open(mut file: R) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;
-        Ok(Self(ZipArchive::new(BufReader::new(file))?))
+        Ok(Self(ZipIterable::try_new(
+            BufReader::new(file),
+            Config::default(),
+        )?))
     }
 
-    /// The number and name of each file with content of its own, in the archive's order. Folders are left out, and the
-    /// attributes that macOS keeps beside the files.
+    /// Each file with content of its own, in the archive's order. Folders are left out, and the attributes that macOS keeps
+    /// beside the files.
     ///
     /// # Errors
     ///
-    /// A name is damaged.
-    pub fn files(&self) -> io::Result<Vec<(usize, String)>> {
+    /// The list is damaged.
+    pub fn files(&mut self) -> io::Result<Vec<Packed>> {
         let mut files = Vec::new();
-        for index in 0..self.0.len() {
-            let Some(name) = self.0.name_for_index(index).transpose()? else {
-                continue;
-            };
+        for entry in self.0.files()? {
+            let file = Packed(entry?);
+            let name = file.name()?;
             if !name.ends_with('/') && !name.starts_with("__MACOSX/") {
-                files.push((index, name.into_owned()));
+                files.push(file);
             }
         }
         Ok(files)
     }
 
-    /// The text in a file.
+    /// What a file holds, which may be packed in turn.
     ///
     /// # Errors
     ///
     /// It is encrypted, or packed in a way that is not supported.
-    pub fn text(&mut self, index: usize) -> io::Result<impl Read + '_> {
-        Ok(self.0.by_index(index)?)
+    pub fn unpack<'a>(&'a mut self, file: Packed) -> io::Result<impl Read + 'a> {
+        let archive = self.0.files()?.reader_mut();
+        Ok(file.0.with_reader(archive, ZipReadOptions::new())?)
     }
 }
 
-fn invalid(reason: String) -> io::Error {
+/// What is wrong with a file.
+pub fn invalid(reason: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 

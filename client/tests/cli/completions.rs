@@ -51,11 +51,46 @@ fn the_manual_has_all_commands_with_exit_statuses_and_environment() {
     assert!(manual.contains(".TH sudoku-client 1"), "{manual}");
     for command in COMMANDS {
         assert!(
-            manual.contains(&format!(".SH \"{}\"", command.to_uppercase())),
+            manual.contains(&format!(".SH {}", command.to_uppercase())),
             "{command}"
         );
     }
-    for text in ["\\-\\-resume", "Exit status", "SUDOKU_ENDPOINT"] {
-        assert!(manual.contains(text), "{text}");
+    for text in [
+        "\\-\\-resume",
+        "Exit status",
+        "SUDOKU_ENDPOINT",
+        "show servers",
+        "143",
+    ] {
+        assert!(manual.to_lowercase().contains(&text.to_lowercase()), "{text}");
+    }
+    // There are no other pages, and each heading says what is below it.
+    assert!(!manual.contains("(1)") && !manual.contains("EXTRA"), "{manual}");
+}
+
+#[test]
+fn the_manual_is_shown_without_complaint_and_its_tables_as_they_are() {
+    let (manual, _) = answer(client().arg("man"));
+    let page = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(page.path(), manual).unwrap();
+    let mut groff = Command::new("groff");
+    groff.args(["-man", "-Tascii", "-P-cbou", "-ww", "-rLL=100n"]);
+    let Ok(output) = groff.arg(page.path()).output() else {
+        eprintln!("groff is not there and the manual's look not tested");
+        return;
+    };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = shown.lines().map(str::trim).collect();
+    for line in [
+        "sudoku-client solve puzzles.txt",
+        "0      every puzzle has exactly one solution (with --limit 1: a solution)",
+        "129, 130, 143",
+        "ended by SIGHUP, by Ctrl-C, or by SIGTERM",
+        "SUDOKU_ENDPOINT",
+        "the service, where --endpoint names none",
+        "-o, --output FILE",
+    ] {
+        assert!(words.contains(&line), "{line:?} in {shown}");
     }
 }

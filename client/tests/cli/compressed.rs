@@ -98,6 +98,82 @@ fn a_zip_archive_is_several_files() {
     assert!(refused("a.zip", &zip(&[])).contains("no puzzle"));
 }
 
+/// An archive in which two files have the same name, as programs that add to an archive make them.
+fn zip_of_twins(name: &str, first: &str, second: &str) -> Vec<u8> {
+    let other: String = name.chars().rev().collect();
+    let mut archive = zip(&[(name, first), (&other, second)]);
+    while let Some(place) = archive
+        .windows(other.len())
+        .position(|bytes| bytes == other.as_bytes())
+    {
+        archive[place..place + other.len()].copy_from_slice(name.as_bytes());
+    }
+    archive
+}
+
+#[test]
+fn files_of_the_same_name_in_an_archive_are_all_read() {
+    let archive = zip_of_twins("ab", UNIQUE, OTHER);
+    assert_eq!(
+        solved("a.zip", &archive),
+        (lines(&[UNIQUE_SOLVED, OTHER_SOLVED]), 0)
+    );
+}
+
+#[test]
+fn files_in_an_archive_may_be_compressed_once_more() {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let files = [
+        ("one.txt.gz", gzip(UNIQUE.as_bytes())),
+        ("two", zstd(OTHER.as_bytes())),
+    ];
+    for (name, content) in &files {
+        archive.start_file(*name, SimpleFileOptions::default()).unwrap();
+        archive.write_all(content).unwrap();
+    }
+    let archive = archive.finish().unwrap().into_inner();
+    assert_eq!(
+        solved("a.zip", &archive),
+        (lines(&[UNIQUE_SOLVED, OTHER_SOLVED]), 0)
+    );
+
+    let mut nested = ZipWriter::new(Cursor::new(Vec::new()));
+    nested.start_file("b.zip", SimpleFileOptions::default()).unwrap();
+    nested.write_all(&archive).unwrap();
+    assert_eq!(
+        refused("a.zip", &nested.finish().unwrap().into_inner()),
+        "sudoku-client: cannot read a.zip/b.zip: it is an archive inside an archive\n"
+    );
+    assert_eq!(
+        refused("a.zip", &zip(&[("b.gz", UNIQUE)])),
+        "sudoku-client: cannot read a.zip/b.gz: it is not gzip, as its name says\n"
+    );
+}
+
+/// As tapes and block devices leave them.
+#[test]
+fn zeros_after_gzip_are_padding() {
+    let expected = (lines(&[UNIQUE_SOLVED]), 0);
+    for padding in [1, 511, 200_000] {
+        let padded = [gzip(UNIQUE.as_bytes()), vec![0; padding]].concat();
+        assert_eq!(solved("a.gz", &padded), expected, "{padding}");
+    }
+    let both = [
+        gzip(format!("{UNIQUE}\n").as_bytes()),
+        vec![0; 10],
+        gzip(OTHER.as_bytes()),
+    ];
+    assert_eq!(
+        solved("a.gz", &both.concat()),
+        (lines(&[UNIQUE_SOLVED, OTHER_SOLVED]), 0)
+    );
+    let output = solve()
+        .write_stdin([gzip(UNIQUE.as_bytes()), b"\0\0rest".to_vec()].concat())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
 #[test]
 fn standard_input_may_be_compressed() {
     let expected = (lines(&[UNIQUE_SOLVED]), 0);

@@ -35,6 +35,25 @@
 //! `sudoku_client_stream_puzzles_total`. A `result` is `ok`, the name of a status code, `transport`, `deadline`, `protocol`,
 //! `cancelled` or `other`.
 //!
+//! # Serde
+//!
+//! With the feature `serde` the types that go in and come out can be written and read: [`Grid`], [`Puzzle`], [`SolveOptions`],
+//! [`Outcome`] and all that it holds, and [`ServerInfo`]. What is read back is equal to what was written. In JSON:
+//!
+//! ```json
+//! {"outcome":"unique","solution":"534678912672195348198342567859761423426853791713924856961537284287419635345286179"}
+//! {"outcome":"multiple","solutions":["...","..."],"count":2}
+//! {"outcome":"unsolvable","conflicts":[{"digit":1,"unit":{"kind":"row","index":0},"cells":[0,1]}]}
+//! {"outcome":"solved","solution":"..."}
+//! {"outcome":"invalid","message":"80 cells, need 81","error":{"line":{"length":{"length":80}}}}
+//! {"outcome":"undecided","solutions":[],"count":0}
+//! ```
+//!
+//! A grid is its 81 characters. A unit has the kind `row`, `column` or `box`; cells and units are numbered from 0. A
+//! [`Puzzle`] is a grid, or an object with `message` and `error` for what is none; any string is read as a puzzle, though
+//! perhaps as one that is invalid. Of the options `solution_limit`, `time_limit` and `omit_solutions` those that are missing
+//! are the default ones; a time is `{"secs":1,"nanos":0}`. `message` is for people, and left aside when it is read.
+//!
 //! # Layout
 //!
 //! `builder` and `client` are what a program sees. `endpoints` knows the servers and which of them take part, `retry` what
@@ -58,6 +77,8 @@ mod options;
 mod outcome;
 mod puzzle;
 mod retry;
+#[cfg(feature = "serde")]
+mod serial;
 mod server_info;
 mod status;
 mod telemetry;

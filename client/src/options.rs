@@ -14,6 +14,8 @@ use std::time::Duration;
 /// assert_eq!(options.solution_limit, 100);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct SolveOptions {
     /// After how many solutions the search stops.

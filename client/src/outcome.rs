@@ -8,6 +8,8 @@ use sudoku_engine::{Conflict, Grid, GridError, ParseError};
 ///
 /// Displays in a few words, as in `unique` or `multiple (2 solutions found)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "outcome", rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Outcome {
     /// Exactly one solution, proven to be the only one.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// A server's version and limits, as [`SudokuClient::server_info`](crate::SudokuClient::server_info) returns them.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ServerInfo {
     /// The server's version, as in `0.1.0`.

@@ -4,6 +4,8 @@ use crate::{Grid, Unit, unit};
 
 /// A digit that stands more than once in a unit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "crate::serde::Repeated"))]
 pub struct Conflict {
     /// The digit, 1 to 9.
     pub digit: u8,

@@ -13,6 +13,8 @@ pub struct Grid {
 
 /// Why a text is not the 81 characters of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum GridError {
     /// A character that is neither a digit 1 to 9 nor a blank, `.` or `0`.
     #[error("character {} is {character:?}, not a digit or a dot", .position + 1)]

@@ -10,6 +10,8 @@ mod draw;
 mod grid;
 mod isa;
 pub mod reference;
+#[cfg(feature = "serde")]
+mod serde;
 mod single;
 mod solution;
 pub mod text;

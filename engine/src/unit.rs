@@ -7,6 +7,11 @@ use std::fmt;
 /// The index is 0 to 8: rows from the top, columns from the left, boxes row by row from the top left. Displays with
 /// its number counted from 1, as in `row 5`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(try_from = "crate::serde::Place", into = "crate::serde::Place")
+)]
 pub enum Unit {
     /// Nine cells side by side.
     Row(u8),

@@ -6,6 +6,7 @@ use std::fmt;
 ///
 /// Displays with its place, as in `line 2: 80 cells, need 81`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize))]
 #[error("{}{kind}", Place(*line, *column))]
 pub struct ParseError {
     kind: ParseErrorKind,
@@ -16,6 +17,8 @@ pub struct ParseError {
 
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ParseErrorKind {
     /// The text holds nothing but white space.

@@ -107,7 +107,9 @@ foreign-node:
 deploy: _deploy-programs alerts
     .ci/install python tests/deploy
     cargo build -p sudoku-server
+    .ci/install npm tests/deploy
     tests/deploy/.venv/bin/pytest tests/deploy
+    node --test tests/deploy/*.test.js
 
 # Check the alerts: each fires when it should, and not otherwise (needs promtool, of Debian's package prometheus)
 alerts:

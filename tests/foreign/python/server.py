@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[3]
+PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "sudoku-server"
 STUBS = tempfile.TemporaryDirectory(prefix="sudoku-stubs-")
 
 
@@ -25,9 +26,8 @@ class Server:
     """The server as a process of its own, on a port that the system picks."""
 
     def __init__(self, *arguments):
-        program = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "sudoku-server"
         self.process = subprocess.Popen(
-            [program, "--listen", "127.0.0.1:0", *arguments], stdout=subprocess.PIPE, text=True
+            [PROGRAM, "--listen", "127.0.0.1:0", *arguments], stdout=subprocess.PIPE, text=True
         )
         # A server that never says its address is killed, which ends the read.
         watchdog = threading.Timer(30, self.process.kill)

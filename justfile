@@ -103,8 +103,14 @@ foreign-node:
     cargo build -p sudoku-server
     node --test tests/foreign/node/*.test.js
 
+# Build the server without any need of shared libraries, as target/static/sudoku-server (for the image)
+static profile="release":
+    cargo rustc --profile {{ profile }} -p sudoku-server --bin sudoku-server -- -C target-feature=+crt-static
+    install -D "${CARGO_TARGET_DIR:-target}"/{{ if profile == "dev" { "debug" } else { profile } }}/sudoku-server \
+        "${CARGO_TARGET_DIR:-target}"/static/sudoku-server
+
 # Check what is in `deploy`, with the programs that operators run it with (Debian's packages, which root installs)
-deploy: _deploy-programs alerts
+deploy: _deploy-programs alerts (static "dev")
     .ci/install python tests/deploy
     cargo build -p sudoku-server
     .ci/install npm tests/deploy
@@ -129,7 +135,7 @@ _buf:
     .ci/install npm .ci
 
 _deploy-programs:
-    .ci/install debian prometheus haproxy nginx
+    .ci/install debian prometheus haproxy nginx buildah
 
 _ci-tools:
     .ci/install python .ci

@@ -135,7 +135,7 @@ _buf:
     .ci/install npm .ci
 
 _deploy-programs:
-    .ci/install debian prometheus haproxy nginx buildah
+    .ci/install debian prometheus haproxy nginx buildah strace systemd-analyze=systemd
 
 _ci-tools:
     .ci/install python .ci

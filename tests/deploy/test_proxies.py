@@ -1,6 +1,5 @@
-"""HAProxy and nginx, as `deploy` sets them up, in front of three servers of which one is drained or killed under load."""
+"""Three servers of which one is drained or killed under load, behind what `deploy` sets up to spread calls over them."""
 
-import json
 import re
 import time
 import urllib.request
@@ -9,80 +8,38 @@ from contextlib import contextmanager
 import grpc
 import pytest
 from load import Load
+from proxies import TLS, HAProxy, Nginx
 from server import ROOT
 
 PATIENCE = 60
 DRAIN_DELAY = "5s"
-TLS = ROOT / "tests/fixtures/tls"
-RETRIES = {
-    "methodConfig": [
-        {
-            "name": [{"service": "sudoku.v1.SudokuService"}],
-            "retryPolicy": {
-                "maxAttempts": 4,
-                "initialBackoff": "0.05s",
-                "maxBackoff": "1s",
-                "backoffMultiplier": 2,
-                "retryableStatusCodes": ["UNAVAILABLE"],
-            },
-        }
-    ]
-}
-
 
 # HAProxy 2.6 often makes CANCELLED of the error with which a server ends a stream whose client still writes.
 ENDS_OF_STREAMS = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}
 
 
-class HAProxy:
-    def __init__(self, program, run, folder, servers):
-        self.socket = folder / "socket"
-        certificate = folder / "sudoku.pem"
-        certificate.write_bytes((TLS / "server.pem").read_bytes() + (TLS / "server.key").read_bytes())
-        places = {"192.0.2.10:443": f"unix@{self.socket}", "/etc/haproxy/sudoku.pem": str(certificate)}
-        for number, server in enumerate(servers, 11):
-            places[f"192.0.2.{number}:50051 port 9464"] = f"{server.address} port {server.admin.rpartition(':')[2]}"
-        config = folder / "haproxy.cfg"
-        config.write_text(put(ROOT / "deploy/haproxy/haproxy.cfg", places))
-        # A warning about the file is an error.
-        self.process = run([program("haproxy"), "-dW", "-f", config])
+class RoundRobin:
+    """No proxy: the clients know all servers and spread their calls themselves."""
 
-
-class Nginx:
-    def __init__(self, program, run, folder, servers):
-        self.socket = folder / "socket"
-        places = {
-            "192.0.2.10:443": f"unix:{self.socket}",
-            "/etc/nginx/sudoku.pem": str(TLS / "server.pem"),
-            "/etc/nginx/sudoku.key": str(TLS / "server.key"),
-        }
-        for number, server in enumerate(servers, 11):
-            places[f"192.0.2.{number}:50051"] = server.address
-        config = folder / "nginx.conf"
-        config.write_text(put(ROOT / "deploy/nginx/nginx.conf", places))
-        start = f"daemon off; pid {folder}/pid;"
-        self.process = run([program("nginx"), "-p", folder, "-e", "stderr", "-c", config, "-g", start])
-
-
-def put(file, places):
-    """The text of the file with these places instead of the ones that it has for an example."""
-    text = file.read_text()
-    for example, place in places.items():
-        assert text.count(example) == 1, f"{file}: {example}"
-        text = text.replace(example, place)
-    return text
+    def __init__(self, _program, _run, _folder, servers, _listen):
+        self.listen = "ipv4:" + ",".join(server.address for server in servers)
 
 
 @contextmanager
-def channel(proxy, retries):
-    """A channel of gRPC's own client through the proxy, on one connection."""
-    credentials = grpc.ssl_channel_credentials((TLS / "ca.pem").read_bytes())
-    options = [
-        ("grpc.ssl_target_name_override", "localhost"),
-        ("grpc.enable_retries", int(retries)),
-        ("grpc.service_config", json.dumps(RETRIES if retries else {})),
-    ]
-    with grpc.secure_channel(f"unix:{proxy.socket}", credentials, options) as channel:
+def through(proxy):
+    """A channel of gRPC's own client."""
+    options = [("grpc.ssl_target_name_override", "localhost")]
+    # HAProxy knows by itself what to leave out, so clients need no retries.
+    if isinstance(proxy, HAProxy):
+        options += [("grpc.enable_retries", 0)]
+    else:
+        options += [("grpc.service_config", (ROOT / "deploy/grpc/service-config.json").read_text())]
+    if isinstance(proxy, RoundRobin):
+        opened = grpc.insecure_channel(proxy.listen, options)
+    else:
+        credentials = grpc.ssl_channel_credentials((TLS / "ca.pem").read_bytes())
+        opened = grpc.secure_channel(proxy.listen, credentials, options)
+    with opened as channel:
         grpc.channel_ready_future(channel).result(timeout=PATIENCE)
         yield channel
 
@@ -120,14 +77,9 @@ def servers(start):
     return [start(*admin, "--drain-delay", DRAIN_DELAY), start(*admin), start(*admin)]
 
 
-@pytest.fixture(params=[HAProxy, Nginx])
+@pytest.fixture(params=[HAProxy, Nginx, RoundRobin])
 def proxy(request, program, run, servers, tmp_path):
-    return request.param(program, run, tmp_path, servers)
-
-
-def through(proxy):
-    # HAProxy knows by itself what to leave out; nginx needs clients that retry.
-    return channel(proxy, retries=isinstance(proxy, Nginx))
+    return request.param(program, run, tmp_path, servers, f"unix:{tmp_path}/socket")
 
 
 def test_a_drained_server_loses_no_call(proxy, servers):

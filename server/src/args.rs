@@ -36,9 +36,9 @@ The first lines on standard output are the addresses that the server listens on,
 trace.
 
 On SIGTERM or Ctrl-C the server drains: it refuses new calls, finishes those that run, and ends, at the latest after \
-the drain deadline. A second signal ends it at once. On SIGHUP it looks whether certificates and tokens have changed.
+the drain deadline. A second signal ends it at once, with status 0 if no call runs then. On SIGHUP it looks whether certificates and tokens have changed.
 
-Exit status: 0 drained, 1 calls were cut off, 2 wrong usage, or the server could not start.";
+Exit status: 0 drained, or no call ran at the second signal, 1 calls were cut off, 2 wrong usage, or the server could not start.";
 
 /// Serves the Sudoku gRPC service.
 #[derive(Debug, Parser)]
@@ -380,10 +380,14 @@ fn simd(text: &str) -> Result<Isa, IsaError> {
     }
 }
 
+/// Looking reads the files.
+const LEAST_INTERVAL: Duration = Duration::from_millis(10);
+const MOST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
+
 fn interval(text: &str) -> Result<Duration, String> {
     match parse_duration(text) {
-        Ok(Duration::ZERO) => Err("it must be above 0".to_owned()),
-        parsed => parsed.map_err(|error| error.to_string()),
+        Ok(time) if (LEAST_INTERVAL..=MOST_INTERVAL).contains(&time) => Ok(time),
+        _ => Err("not a time of 10ms to 24h".to_owned()),
     }
 }
 

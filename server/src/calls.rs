@@ -22,8 +22,9 @@ use crate::error::Error;
 use crate::lifetime::{Active, Activity};
 use crate::metrics::Metrics;
 use crate::panics;
-use crate::record::{Failures, Record};
+use crate::record::Record;
 use crate::rejected::{Rejected, Rejection};
+use crate::sample::Sample;
 use crate::service::Service;
 use crate::tokens::Tokens;
 use crate::traces::Traces;
@@ -53,7 +54,7 @@ pub(crate) struct Calls {
     max_header_bytes: usize,
     rejected: Arc<Rejected>,
     metrics: Arc<Metrics>,
-    failures: Arc<Failures>,
+    failures: Arc<Sample>,
     traces: Option<Traces>,
     /// Those of the connection.
     activity: Arc<Activity>,
@@ -69,7 +70,7 @@ impl Calls {
             max_header_bytes: service.settings.max_header_bytes as usize,
             rejected: Arc::clone(&service.rejected),
             metrics: Arc::clone(&service.metrics),
-            failures: Arc::new(Failures::new()),
+            failures: Arc::new(Sample::new()),
             traces,
             activity: Activity::new(),
             peer: Arc::from(""),

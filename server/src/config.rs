@@ -11,13 +11,16 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
-use sudoku_server::SettingsError;
+use sudoku_server::{Settings, SettingsError};
 use toml::{Table, Value};
 
 use crate::args::Args;
+
+const PREFIX: &str = "SUDOKU_";
 
 /// What is no setting, although it is a flag.
 const NO_SETTINGS: [&str; 2] = ["config", "print-config"];
@@ -47,7 +50,11 @@ impl Config {
     pub fn load(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Self> {
         let arguments: Vec<_> = arguments.into_iter().collect();
         let command = command();
-        let matches = command.clone().try_get_matches_from(&arguments)?;
+        let explained = |error| explain(error, &arguments, &command);
+        let matches = command
+            .clone()
+            .try_get_matches_from(&arguments)
+            .map_err(explained)?;
         let file = match matches.get_one::<PathBuf>("config") {
             Some(path) => File::read(path, &command).with_context(|| path.display().to_string())?,
             None => File::default(),
@@ -58,7 +65,7 @@ impl Config {
             .fold(command.clone(), |command, (key, values)| {
                 command.mut_arg(id(key), |arg| arg.default_values(values.clone()))
             });
-        let matches = layered.try_get_matches_from(&arguments)?;
+        let matches = layered.try_get_matches_from(&arguments).map_err(explained)?;
         Ok(Self {
             args: Args::from_arg_matches(&matches)?,
             command,
@@ -90,7 +97,13 @@ impl Config {
 
     /// Says of a setting outside its range where it was set.
     pub fn blame(&self, error: &SettingsError) -> String {
-        format!("{}: {error}", self.origin(&error.setting.replace('_', "-")))
+        let SettingsError {
+            setting,
+            value,
+            range,
+        } = error;
+        let key = setting.replace('_', "-");
+        format!("{}: {}", self.origin(&key), wrong(value, &range_of(&key, range)))
     }
 
     /// Where the setting of this key was set.
@@ -168,7 +181,7 @@ fn id(key: &str) -> String {
 }
 
 fn variable(key: &str) -> String {
-    format!("SUDOKU_{}", key.replace('-', "_").to_uppercase())
+    format!("{PREFIX}{}", key.replace('-', "_").to_uppercase())
 }
 
 /// What a value of a file would be on the command line.
@@ -193,10 +206,119 @@ fn check(key: &str, texts: &[String], command: &Command) -> anyhow::Result<()> {
     let Err(error) = command.clone().try_get_matches_from(arguments) else {
         return Ok(());
     };
-    match error.source() {
-        Some(reason) => bail!("{reason}: {texts:?}"),
+    match wrong_value(&error, command) {
+        Some((_, problem)) => bail!(problem),
         None => bail!("{}", error.to_string().lines().next().unwrap_or_default()),
     }
+}
+
+/// Says of a wrong value where it came from, and what it may be. All else is said as clap does.
+fn explain(error: clap::Error, arguments: &[OsString], command: &Command) -> anyhow::Error {
+    let Some((arg, problem)) = wrong_value(&error, command) else {
+        return error.into();
+    };
+    let flag = format!("--{}", key(arg));
+    let is_flag = |argument: &OsString| {
+        let text = argument.to_string_lossy();
+        text == flag || text.starts_with(&format!("{flag}="))
+    };
+    match arguments.iter().any(is_flag) {
+        true => anyhow!("{flag}: {problem}"),
+        false => anyhow!("{}: {problem}", variable(key(arg))),
+    }
+}
+
+/// The setting whose value could not be read, and what is wrong with it.
+fn wrong_value<'a>(error: &clap::Error, command: &'a Command) -> Option<(&'a Arg, String)> {
+    if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
+        return None;
+    }
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let value = context(ContextKind::InvalidValue)?;
+    // As `--max-solves <N>` or `--insecure[=<BOOL>]`.
+    let name = context(ContextKind::InvalidArg)?.strip_prefix("--")?;
+    let name = name.split([' ', '[', '=']).next()?;
+    let arg = settings(command).find(|arg| key(arg) == name)?;
+    let problem = match (allowed(arg), error.source()) {
+        (Some(allowed), _) => wrong(&format!("{value:?}"), &allowed),
+        (None, Some(source)) => format!("it is {value:?}: {source}"),
+        (None, None) => format!("it is {value:?}"),
+    };
+    Some((arg, problem))
+}
+
+/// What a setting may be, where that is easily said.
+fn allowed(arg: &Arg) -> Option<String> {
+    if let Some(range) = Settings::range(&arg.get_id().as_str().replace('-', "_")) {
+        return Some(range_of(key(arg), &range));
+    }
+    let values = arg.get_possible_values();
+    let names: Vec<_> = values.iter().map(|value| value.get_name()).collect();
+    (!names.is_empty()).then(|| names.join(" or "))
+}
+
+/// A range with the other words that the setting takes.
+fn range_of(key: &str, range: &str) -> String {
+    match key {
+        "threads" => format!("auto, or {range}"),
+        _ => range.to_owned(),
+    }
+}
+
+fn wrong(value: &str, allowed: &str) -> String {
+    match value {
+        r#""""# => format!("it is empty; it must be {allowed}"),
+        _ => format!("it is {value}; it must be {allowed}"),
+    }
+}
+
+/// Variables that look like settings and are none, each with the setting that may be meant.
+pub fn unknown_variables(names: impl IntoIterator<Item = OsString>) -> Vec<(String, Option<String>)> {
+    let command = command();
+    let known: Vec<_> = settings(&command)
+        .map(|arg| variable(key(arg)))
+        .chain(OTHER_VARIABLES.map(str::to_owned))
+        .collect();
+    let mut unknown = Vec::new();
+    for name in names {
+        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else {
+            continue;
+        };
+        if known.iter().any(|known| known == name) || is_of_kubernetes(name) {
+            continue;
+        }
+        let likeness = |known: &&String| strsim::normalized_levenshtein(name, known);
+        let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let nearest = nearest.filter(|known| likeness(known) > LIKE);
+        unknown.push((name.to_owned(), nearest.cloned()));
+    }
+    unknown
+}
+
+/// How like a name must be to one that is known, 0 to 1, to be taken for it.
+const LIKE: f64 = 0.75;
+
+/// The variable that names the file, and those of `sudoku-client`.
+const OTHER_VARIABLES: [&str; 8] = [
+    "SUDOKU_CONFIG",
+    "SUDOKU_CA",
+    "SUDOKU_CERT",
+    "SUDOKU_CLIENT_CONFIG",
+    "SUDOKU_ENDPOINT",
+    "SUDOKU_KEY",
+    "SUDOKU_SERVER_NAME",
+    "SUDOKU_TOKEN",
+];
+
+/// Whether it is one of those that Kubernetes sets in every container for a service whose name begins with `sudoku`.
+fn is_of_kubernetes(name: &str) -> bool {
+    name.ends_with("_SERVICE_HOST")
+        || name.contains("_SERVICE_PORT")
+        || name.ends_with("_PORT")
+        || name.contains("_PORT_")
 }
 
 /// A value as TOML: a number or a truth where it reads as one and would be typed so.
@@ -267,9 +389,10 @@ mod tests {
     #[test]
     fn a_wrong_file_is_named_with_the_key_and_the_reason() {
         for (text, parts) in [
-            ("max-solves = 'many'", ["max-solves", "invalid digit"]),
-            ("max-solves = -1", ["max-solves", "invalid digit"]),
-            ("drain-deadline = 'soon'", ["drain-deadline", "expected number"]),
+            ("max-solves = 'many'", ["max-solves", "1 to 1000000"]),
+            ("max-solves = -1", ["max-solves", "1 to 1000000"]),
+            ("drain-deadline = 'soon'", ["drain-deadline", "0ns to 86400s"]),
+            ("log-format = 'xml'", ["log-format", "text or json"]),
             ("insecure = 'perhaps'", ["insecure", "perhaps"]),
             ("max-solves = [1, 2]", ["max-solves", "multiple times"]),
             ("max-solves = []", ["max-solves", "a list of these"]),
@@ -294,7 +417,10 @@ mod tests {
         let error = config.args.settings().check().unwrap_err();
         let text = config.blame(&error);
         assert!(text.starts_with(file.path().to_str().unwrap()), "{text}");
-        assert!(text.contains(": max-solution-limit: "), "{text}");
+        assert!(
+            text.ends_with(": max-solution-limit: it is 1; it must be 2 to 4294967295"),
+            "{text}"
+        );
         assert_eq!(config.origin("max-streams"), "--max-streams");
     }
 
@@ -305,6 +431,27 @@ mod tests {
             assert!(arg.get_action().takes_values(), "{arg}");
             assert_eq!(arg.get_env().unwrap(), variable(key(arg)).as_str());
         }
+    }
+
+    #[test]
+    fn variables_that_are_none() {
+        let unknown = |name: &str| unknown_variables([OsString::from(name)]);
+        for known in [
+            "SUDOKU_MAX_SOLVES",
+            "SUDOKU_SIMD",
+            "SUDOKU_TOKEN",
+            "PATH",
+            "SUDOKU_PORT_50051_TCP",
+            "SUDOKU_SERVICE_HOST",
+        ] {
+            assert_eq!(unknown(known), [], "{known}");
+        }
+        let meant = Some("SUDOKU_MAX_SOLVES".to_owned());
+        assert_eq!(
+            unknown("SUDOKU_MAX_SOLVE"),
+            [("SUDOKU_MAX_SOLVE".to_owned(), meant)]
+        );
+        assert_eq!(unknown("SUDOKU_XYZ"), [("SUDOKU_XYZ".to_owned(), None)]);
     }
 
     /// The tables of `docs/operating.md`: a group of settings each.

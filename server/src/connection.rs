@@ -2,8 +2,9 @@
 
 use std::convert::Infallible;
 use std::error::Error;
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -25,6 +26,7 @@ use crate::lifetime::{self, Activity, Over};
 use crate::listener::{Accepted, Listener, Transport};
 use crate::preface::{self, Preface, Rewound};
 use crate::rejected::{Rejected, Rejection};
+use crate::sample::Sample;
 use crate::service::Service;
 use crate::settings::Settings;
 use crate::tls::Tls;
@@ -55,7 +57,7 @@ pub(crate) struct Connections {
     calls: Calls,
     tls: Option<Tls>,
     pages: Option<Pages>,
-    rejected: Arc<Rejected>,
+    turned_away: Arc<TurnedAway>,
     settings: Arc<Settings>,
     room: Arc<Semaphore>,
     tasks: TaskTracker,
@@ -75,7 +77,10 @@ impl Connections {
             calls,
             tls,
             pages,
-            rejected: Arc::clone(&service.rejected),
+            turned_away: Arc::new(TurnedAway {
+                rejected: Arc::clone(&service.rejected),
+                lines: Sample::new(),
+            }),
             settings: Arc::clone(settings),
             room: Arc::clone(&service.connections),
             tasks: TaskTracker::new(),
@@ -116,13 +121,11 @@ impl Connections {
                     };
                 }
                 // Closed at once: a client that waits for its turn would learn nothing, and could try elsewhere.
-                Err(_) => self.turn_away(Rejection::ConnectionLimit),
+                Err(_) => self
+                    .turned_away
+                    .add(&accepted.peer, &Rejection::ConnectionLimit.into()),
             }
         }
-    }
-
-    fn turn_away(&self, reason: Rejection) {
-        turn_away(&self.rejected, reason);
     }
 
     /// Asks the clients that are connected to finish their calls and to go elsewhere. Those that connect from now on are
@@ -154,7 +157,8 @@ impl Connections {
     ) -> impl Future<Output = ()> + Send + 'static {
         let (calls, activity) = self.calls.on_connection(&accepted.peer);
         let settings = Arc::clone(&self.settings);
-        let rejected = Arc::clone(&self.rejected);
+        let turned_away = Arc::clone(&self.turned_away);
+        let peer = accepted.peer.clone();
         let opening = timeout(
             settings.handshake_timeout,
             open(accepted, self.tls.clone(), self.pages.is_some()),
@@ -167,9 +171,9 @@ impl Connections {
                 let Some(opened) = closing.run_until_cancelled(opening).await else {
                     return;
                 };
-                let (preface, stream) = match opened.unwrap_or(Err(Rejection::Handshake)) {
+                let (preface, stream) = match opened.unwrap_or(Err(Rejection::Handshake.into())) {
                     Ok(stream) => stream,
-                    Err(reason) => return turn_away(&rejected, reason),
+                    Err(refused) => return turned_away.add(&peer, &refused),
                 };
                 // One that comes during a drain is served until its end.
                 let finish = match draining.is_cancelled() {
@@ -190,7 +194,7 @@ impl Connections {
                     (Some(pages), Preface::Other) => connection.http1(stream, pages.guard(calls)).await,
                 };
                 if let Err(reason) = end {
-                    turn_away(&rejected, reason);
+                    turned_away.add(&peer, &reason.into());
                 }
             })
             .await;
@@ -198,9 +202,49 @@ impl Connections {
     }
 }
 
-fn turn_away(rejected: &Rejected, reason: Rejection) {
-    rejected.add(reason);
-    tracing::debug!(reason = reason.name(), "a connection was closed");
+/// Counts the connections that were turned away, and logs some of them.
+#[derive(Debug)]
+struct TurnedAway {
+    rejected: Arc<Rejected>,
+    lines: Sample,
+}
+
+/// Why there is nothing to serve.
+struct Refused {
+    reason: Rejection,
+    /// What was wrong, where it is not always the same.
+    error: Option<io::Error>,
+}
+
+impl From<Rejection> for Refused {
+    fn from(reason: Rejection) -> Self {
+        Self { reason, error: None }
+    }
+}
+
+impl TurnedAway {
+    fn add(&self, peer: &str, refused: &Refused) {
+        self.rejected.add(refused.reason);
+        let reason = refused.reason.name();
+        // These come day in, day out: from probes of the port, and from clients that rest or have left.
+        if matches!(
+            refused.reason,
+            Rejection::Idle | Rejection::NotHttp2 | Rejection::Unresponsive
+        ) {
+            return tracing::debug!(reason, peer, "a connection was closed");
+        }
+        let Some(left_out) = self.lines.line(Instant::now()) else {
+            return;
+        };
+        if left_out > 0 {
+            tracing::warn!(
+                left_out,
+                "connections that were turned away were left out of the log"
+            );
+        }
+        let error = refused.error.as_ref().map(tracing::field::display);
+        tracing::info!(reason, peer, error, "a connection was turned away");
+    }
 }
 
 /// Does the handshake of TLS where there is one, and waits for the client's first bytes. Fails with the reason why there is
@@ -209,21 +253,21 @@ async fn open(
     accepted: Accepted,
     tls: Option<Tls>,
     web: bool,
-) -> Result<(Preface, Rewound<Box<dyn Transport>>), Rejection> {
+) -> Result<(Preface, Rewound<Box<dyn Transport>>), Refused> {
     let stream: Box<dyn Transport> = match tls {
         Some(tls) if accepted.tcp => {
-            let stream = tls.accept(accepted.stream, web).await.map_err(|error| {
-                tracing::debug!(peer = accepted.peer, %error, "the handshake of TLS failed");
-                Rejection::Tls
+            let stream = tls.accept(accepted.stream, web).await.map_err(|error| Refused {
+                reason: Rejection::Tls,
+                error: Some(error),
             })?;
             Box::new(stream)
         }
         _ => accepted.stream,
     };
     match preface::read(stream).await {
-        Ok((Preface::Other, _)) if !web => Err(Rejection::NotHttp2),
+        Ok((Preface::Other, _)) if !web => Err(Rejection::NotHttp2.into()),
         Ok(begun) => Ok(begun),
-        Err(_) => Err(Rejection::NotHttp2),
+        Err(_) => Err(Rejection::NotHttp2.into()),
     }
 }
 
@@ -316,12 +360,17 @@ fn why(end: hyper::Result<()>, seen: &Seen) -> Result<(), Rejection> {
         return Ok(());
     };
     tracing::debug!(%error, "the connection broke");
-    let calm = || {
-        let error = error.source()?.downcast_ref::<h2::Error>()?;
-        Some(!error.is_remote() && error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM))
-    };
-    if seen.flooded() || calm() == Some(true) {
+    let own = error
+        .source()
+        .and_then(|error| error.downcast_ref::<h2::Error>())
+        .filter(|error| !error.is_remote())
+        .and_then(h2::Error::reason);
+    if seen.flooded() || own == Some(h2::Reason::ENHANCE_YOUR_CALM) {
         return Err(Rejection::Flood);
+    }
+    // It may end so too where a ping was not answered, in the midst of a frame.
+    if own == Some(h2::Reason::NO_ERROR) {
+        return Err(Rejection::Unresponsive);
     }
     match error.is_timeout() {
         true => Err(Rejection::Unresponsive),

@@ -31,6 +31,7 @@ mod record;
 mod rejected;
 mod reply;
 mod rpc;
+mod sample;
 mod search;
 mod serve;
 mod service;

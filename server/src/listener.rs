@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::cork::{self, Cork};
 
@@ -102,7 +102,7 @@ impl Listener {
     /// The address is taken, cannot be had, or is of a kind that this system lacks.
     pub async fn bind(address: &Address, mode: u32) -> io::Result<Self> {
         match address {
-            Address::Tcp(address) => Ok(TcpListener::bind(address).await?.into()),
+            Address::Tcp(address) => Ok(listen(*address)?.into()),
             #[cfg(unix)]
             Address::Unix(path) => Ok(Self(Socket::Unix(UnixSocket::bind(path, mode)?))),
             #[cfg(not(unix))]
@@ -152,6 +152,22 @@ impl Listener {
     }
 }
 
+/// How many connections may wait to be accepted: as many as all clients of a server that was restarted.
+const BACKLOG: u32 = 1_024;
+
+/// Listens as [`TcpListener::bind`] does, which lets only 128 wait. The system drops those beyond that without a word.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // Elsewhere it means that two may listen on the same address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 impl From<TcpListener> for Listener {
     fn from(listener: TcpListener) -> Self {
         Self(Socket::Tcp(listener))
@@ -169,8 +185,6 @@ mod unix {
     use socket2::{Domain, SockAddr, Socket, Type};
     use tokio::net::{UnixListener, UnixStream};
 
-    const BACKLOG: i32 = 1_024;
-
     /// A Unix socket, whose file goes with it.
     #[derive(Debug)]
     pub struct UnixSocket {
@@ -187,7 +201,7 @@ mod unix {
             socket.bind(&SockAddr::unix(path)?)?;
             fs::set_permissions(path, Permissions::from_mode(mode))?;
             // Nobody can connect before this.
-            socket.listen(BACKLOG)?;
+            socket.listen(super::BACKLOG as i32)?;
             Ok(Self {
                 listener: UnixListener::from_std(socket.into())?,
                 path: path.to_owned(),
@@ -241,6 +255,8 @@ mod unix {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -254,6 +270,24 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_thousand_clients_may_connect_at_once() {
+        let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+        if most.trim().parse::<u32>().unwrap() < BACKLOG {
+            eprintln!("skipped: the system lets no more than {most} wait");
+            return;
+        }
+        let listener = Listener::bind(&Address::Tcp("127.0.0.1:0".parse().unwrap()), 0).await;
+        let Address::Tcp(address) = listener.as_ref().unwrap().address().unwrap() else {
+            panic!("another address");
+        };
+        // Nobody accepts them meanwhile.
+        let connect = || std::net::TcpStream::connect_timeout(&address, Duration::from_secs(30));
+        let waiting: Result<Vec<_>, _> = (0..500).map(|_| connect()).collect();
+        assert_eq!(waiting.unwrap().len(), 500);
     }
 
     #[test]

@@ -86,6 +86,9 @@ fn check_together(args: &Args) -> anyhow::Result<()> {
 #[tokio::main]
 async fn run(args: &Args) -> anyhow::Result<Drained> {
     log_to_standard_error(args.log_format)?;
+    for (name, meant) in config::unknown_variables(env::vars_os().map(|(name, _)| name)) {
+        tracing::warn!(name, meant, "there is no setting of this variable");
+    }
     let mut signals = Signals::new().context("cannot listen for signals")?;
     let secrets = Secrets::load(args)?;
     let fresh = secrets.clone().keep_fresh(Hangups::new()?, args.reload_interval);
@@ -118,24 +121,41 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
 
 async fn serve_until_signals(front: Front, service: Service, signals: &mut Signals) -> Drained {
     let shutdown = CancellationToken::new();
-    let mut serving = pin!(serve(front, service, shutdown.cancelled()));
+    let mut serving = pin!(serve(front, service.clone(), shutdown.cancelled()));
     tokio::select! {
         drained = serving.as_mut() => return drained,
         () = signals.next() => shutdown.cancel(),
     }
     tokio::select! {
         drained = serving => drained,
-        () = signals.next() => {
-            tracing::warn!("a second signal; calls are cut off");
-            Drained::CutOff
-        }
+        () = signals.next() => match service.calls() {
+            0 => {
+                tracing::info!("a second signal; no call runs");
+                Drained::Finished
+            }
+            calls => {
+                tracing::warn!(calls, "a second signal; calls are cut off");
+                Drained::CutOff
+            }
+        },
+    }
+}
+
+/// What is asked of the log. The HTTP/2 library warns of each connection that floods it: clients could fill the disk. The
+/// server has lines of its own for these, and few. Who wants to see more than usual is shown the library's too.
+fn asked_of_log() -> String {
+    let asked = env::var("RUST_LOG").unwrap_or_default();
+    match asked.as_str() {
+        "" => "info,h2=error".to_owned(),
+        level @ ("warn" | "info") => format!("{level},h2=error"),
+        _ => asked,
     }
 }
 
 fn log_to_standard_error(format: LogFormat) -> anyhow::Result<()> {
     let filter = EnvFilter::builder()
         .with_default_directive(LevelFilter::INFO.into())
-        .from_env()
+        .parse(asked_of_log())
         .context("RUST_LOG is no log filter")?;
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -1,7 +1,7 @@
 //! What is kept of a call until it ends: for the metrics, for its span, and for the log if it fails.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 use http::{HeaderMap, HeaderValue};
 use opentelemetry::trace::Span as _;
@@ -9,39 +9,25 @@ use opentelemetry_sdk::trace::Span;
 use tonic::Code;
 
 use crate::metrics::Call;
+use crate::sample::Sample;
 use crate::traces::{self, Traces};
-
-/// How many failed calls have a line in the log within [`PERIOD`]. A flood of them would fill the disk, and hide the rest.
-const MOST_LINES: u32 = 10;
-const PERIOD: Duration = Duration::from_secs(1);
 
 /// A call, which is counted out and perhaps logged when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Record {
     pub call: Call,
-    failures: Arc<Failures>,
+    failures: Arc<Sample>,
     peer: Arc<str>,
     /// The W3C trace context that the caller sent.
     traceparent: Option<HeaderValue>,
     span: Option<Span>,
 }
 
-/// Says which failed calls have a line in the log.
-#[derive(Debug)]
-pub(crate) struct Failures(Mutex<Window>);
-
-#[derive(Debug)]
-struct Window {
-    begin: Instant,
-    lines: u32,
-    left_out: u64,
-}
-
 impl Record {
     pub fn new(
         call: Call,
         traces: Option<&Traces>,
-        failures: Arc<Failures>,
+        failures: Arc<Sample>,
         peer: Arc<str>,
         headers: &HeaderMap,
     ) -> Self {
@@ -92,31 +78,6 @@ impl Drop for Record {
     }
 }
 
-impl Failures {
-    pub fn new() -> Self {
-        Self(Mutex::new(Window {
-            begin: Instant::now(),
-            lines: 0,
-            left_out: 0,
-        }))
-    }
-
-    /// Whether there may be a line now, and how many had none since the last.
-    fn line(&self, now: Instant) -> Option<u64> {
-        let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.saturating_duration_since(window.begin) >= PERIOD {
-            window.begin = now;
-            window.lines = 0;
-        }
-        if window.lines == MOST_LINES {
-            window.left_out += 1;
-            return None;
-        }
-        window.lines += 1;
-        Some(std::mem::take(&mut window.left_out))
-    }
-}
-
 /// The trace's id out of `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
 fn trace_id(traceparent: &HeaderValue) -> Option<&str> {
     let id = traceparent.to_str().ok()?.split('-').nth(1)?;
@@ -126,20 +87,6 @@ fn trace_id(traceparent: &HeaderValue) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_flood_has_few_lines_and_then_a_count() {
-        let failures = Failures::new();
-        let now = Instant::now();
-        for _ in 0..MOST_LINES {
-            assert_eq!(failures.line(now), Some(0));
-        }
-        for _ in 0..100 {
-            assert_eq!(failures.line(now), None);
-        }
-        assert_eq!(failures.line(now + PERIOD), Some(100));
-        assert_eq!(failures.line(now + PERIOD), Some(0));
-    }
 
     #[test]
     fn a_trace_is_known_by_its_id() {

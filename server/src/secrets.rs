@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
-use sudoku_server::{Front, Tls, Tokens};
+use anyhow::anyhow;
+use sudoku_server::{FileError, Front, Tls, Tokens};
 
 use crate::args::Args;
 use crate::signals::Hangups;
@@ -21,14 +21,14 @@ impl Secrets {
         let tls = match (&args.tls_cert, &args.tls_key) {
             (Some(certificate), Some(key)) => {
                 let tls = Tls::load(certificate.clone(), key.clone(), args.tls_client_ca.clone());
-                Some(tls.context("TLS")?)
+                Some(tls.map_err(|error| blame(args, &error))?)
             }
             _ => None,
         };
         let tokens = args.token_file.clone().map(Tokens::load).transpose();
         Ok(Self {
             tls,
-            tokens: tokens.context("token-file")?,
+            tokens: tokens.map_err(|error| blame(args, &error))?,
         })
     }
 
@@ -67,5 +67,22 @@ impl Secrets {
         if let Some(tokens) = &self.tokens {
             tokens.refresh();
         }
+    }
+}
+
+/// Says which setting names the file that is no good.
+fn blame(args: &Args, error: &FileError) -> anyhow::Error {
+    let settings = [
+        ("tls-cert", &args.tls_cert),
+        ("tls-key", &args.tls_key),
+        ("tls-client-ca", &args.tls_client_ca),
+        ("token-file", &args.token_file),
+    ];
+    let named = settings
+        .iter()
+        .find(|(_, file)| file.as_deref() == Some(error.path()));
+    match named {
+        Some((setting, _)) => anyhow!("{setting}: {error}"),
+        None => anyhow!("{error}"),
     }
 }

@@ -111,6 +111,11 @@ impl Service {
         }
     }
 
+    /// How many calls of the Sudoku service run, those whose requests or answers are on their way included.
+    pub fn calls(&self) -> usize {
+        self.calls.len()
+    }
+
     /// How many connections of clients are open.
     pub fn connections(&self) -> usize {
         self.settings.max_connections - self.connections.available_permits()

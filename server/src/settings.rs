@@ -144,6 +144,7 @@ const MOST_THREADS: usize = 1_024;
 const LEAST_BYTES: u32 = 128;
 
 const LEAST_TIME: Duration = Duration::from_nanos(1);
+const LEAST_KEEPALIVE: Duration = Duration::from_millis(1);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -157,73 +158,91 @@ impl Settings {
     ///
     /// The first that is outside.
     pub fn check(&self) -> Result<(), SettingsError> {
-        self.limits.check()?;
-        within("threads", self.threads.get(), 1, MOST_THREADS)?;
-        within("max_solves", self.max_solves, 1, MOST_AT_ONCE)?;
-        within("max_streams", self.max_streams, 1, MOST_AT_ONCE)?;
-        within("messages_per_stream", self.messages_per_stream, 1, MOST_AT_ONCE)?;
-        within("shared_messages", self.shared_messages, 0, MOST_AT_ONCE)?;
-        within("max_calls", self.max_calls, 1, MOST_AT_ONCE)?;
-        within("max_connections", self.max_connections, 1, MOST_AT_ONCE)?;
-        within(
+        self.ranges(&mut |setting| match setting.inside {
+            true => Ok(()),
+            false => Err(setting.error),
+        })
+    }
+
+    /// What a setting may be, by the name of its field, where all others have their defaults. Nothing for one without a range.
+    pub fn range(name: &str) -> Option<String> {
+        let found = Self::default().ranges(&mut |setting| match setting.error.setting == name {
+            true => Err(setting.error),
+            false => Ok(()),
+        });
+        found.err().map(|setting| setting.range)
+    }
+
+    /// Shows each setting with its range, up to the first error.
+    fn ranges(&self, look: &mut Look<'_>) -> Result<(), SettingsError> {
+        self.limits.ranges(look)?;
+        let mut number = |name, value, least, most| look(Ranged::new(name, value, least, most));
+        number("threads", self.threads.get(), 1, MOST_THREADS)?;
+        number("max_solves", self.max_solves, 1, MOST_AT_ONCE)?;
+        number("max_streams", self.max_streams, 1, MOST_AT_ONCE)?;
+        number("messages_per_stream", self.messages_per_stream, 1, MOST_AT_ONCE)?;
+        number("shared_messages", self.shared_messages, 0, MOST_AT_ONCE)?;
+        number("max_calls", self.max_calls, 1, MOST_AT_ONCE)?;
+        number("max_connections", self.max_connections, 1, MOST_AT_ONCE)?;
+        let mut number = |name, value, least, most| look(Ranged::new(name, value, least, most));
+        let streams = self.max_streams_per_connection;
+        number(
             "max_streams_per_connection",
-            self.max_streams_per_connection,
+            streams,
             1,
             MOST_STREAMS_PER_CONNECTION,
         )?;
-        within("max_header_bytes", self.max_header_bytes, 1_024, 1024 * 1024)?;
-        within("max_connection_idle", self.max_connection_idle, LEAST_TIME, YEAR)?;
-        within("max_connection_age", self.max_connection_age, LEAST_TIME, YEAR)?;
-        let least_keepalive = Duration::from_millis(1);
-        within(
+        number("max_header_bytes", self.max_header_bytes, 1_024, 1024 * 1024)?;
+        let mut time = |name, value, least, most| look(Ranged::new(name, value, least, most));
+        time("max_connection_idle", self.max_connection_idle, LEAST_TIME, YEAR)?;
+        time("max_connection_age", self.max_connection_age, LEAST_TIME, YEAR)?;
+        time(
             "keepalive_interval",
             self.keepalive_interval,
-            least_keepalive,
+            LEAST_KEEPALIVE,
             DAY,
         )?;
-        within("keepalive_timeout", self.keepalive_timeout, least_keepalive, DAY)?;
-        within("handshake_timeout", self.handshake_timeout, LEAST_TIME, DAY)?;
-        within("request_deadline", self.request_deadline, LEAST_TIME, DAY)?;
-        within("drain_delay", self.drain_delay, Duration::ZERO, DAY)?;
-        within("drain_deadline", self.drain_deadline, Duration::ZERO, DAY)
+        time("keepalive_timeout", self.keepalive_timeout, LEAST_KEEPALIVE, DAY)?;
+        time("handshake_timeout", self.handshake_timeout, LEAST_TIME, DAY)?;
+        time("request_deadline", self.request_deadline, LEAST_TIME, DAY)?;
+        time("drain_delay", self.drain_delay, Duration::ZERO, DAY)?;
+        time("drain_deadline", self.drain_deadline, Duration::ZERO, DAY)
     }
 }
 
 impl Limits {
-    fn check(&self) -> Result<(), SettingsError> {
-        within(
-            "max_puzzles_per_message",
-            self.max_puzzles_per_message,
-            1,
-            u32::MAX,
-        )?;
-        within("max_message_bytes", self.max_message_bytes, LEAST_BYTES, u32::MAX)?;
-        within("max_solve_bytes", self.max_solve_bytes, LEAST_BYTES, u32::MAX)?;
-        within("max_solution_limit", self.max_solution_limit, 2, u32::MAX)?;
-        within("max_time_limit", self.max_time_limit, LEAST_TIME, DAY)?;
-        within(
-            "default_time_limit",
-            self.default_time_limit,
-            LEAST_TIME,
-            self.max_time_limit,
-        )
+    fn ranges(&self, look: &mut Look<'_>) -> Result<(), SettingsError> {
+        let mut number = |name, value, least| look(Ranged::new(name, value, least, u32::MAX));
+        number("max_puzzles_per_message", self.max_puzzles_per_message, 1)?;
+        number("max_message_bytes", self.max_message_bytes, LEAST_BYTES)?;
+        number("max_solve_bytes", self.max_solve_bytes, LEAST_BYTES)?;
+        number("max_solution_limit", self.max_solution_limit, 2)?;
+        let mut time = |name, value, most| look(Ranged::new(name, value, LEAST_TIME, most));
+        time("max_time_limit", self.max_time_limit, DAY)?;
+        time("default_time_limit", self.default_time_limit, self.max_time_limit)
     }
 }
 
-fn within<T: PartialOrd + Debug>(
-    setting: &'static str,
-    value: T,
-    least: T,
-    most: T,
-) -> Result<(), SettingsError> {
-    if (&least..=&most).contains(&&value) {
-        return Ok(());
+type Look<'a> = dyn FnMut(Ranged) -> Result<(), SettingsError> + 'a;
+
+/// A setting, and whether it is inside its range.
+struct Ranged {
+    inside: bool,
+    /// What would be said if it were not.
+    error: SettingsError,
+}
+
+impl Ranged {
+    fn new<T: PartialOrd + Debug>(setting: &'static str, value: T, least: T, most: T) -> Self {
+        Self {
+            inside: (&least..=&most).contains(&&value),
+            error: SettingsError {
+                setting,
+                value: format!("{value:?}"),
+                range: format!("{least:?} to {most:?}"),
+            },
+        }
     }
-    Err(SettingsError {
-        setting,
-        value: format!("{value:?}"),
-        range: format!("{least:?} to {most:?}"),
-    })
 }
 
 #[cfg(test)]
@@ -285,5 +304,12 @@ mod tests {
         };
         let error = settings.check().unwrap_err();
         assert_eq!(error.to_string(), "max_solves is 0; it must be 1 to 1000000");
+    }
+
+    #[test]
+    fn a_range_is_known_without_a_value() {
+        assert_eq!(Settings::range("max_solves").unwrap(), "1 to 1000000");
+        assert_eq!(Settings::range("default_time_limit").unwrap(), "1ns to 60s");
+        assert_eq!(Settings::range("listen"), None);
     }
 }

@@ -11,6 +11,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use x509_parser::time::ASN1Time;
 
 use crate::listener::Transport;
 use crate::watched::{FileError, Problem, Watched};
@@ -30,7 +31,7 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or holds something else, or a key that is not the certificate's.
+    /// A file that cannot be read or holds something else, a certificate that has expired, or a key that is not its own.
     pub fn load(certificate: PathBuf, key: PathBuf, client_ca: Option<PathBuf>) -> Result<Self, FileError> {
         let mut files = vec![certificate, key];
         files.extend(client_ca);
@@ -60,7 +61,9 @@ impl Tls {
 }
 
 fn config(files: &[Vec<u8>]) -> Result<ServerConfig, (usize, Problem)> {
-    let certificates = certificates(&files[CERTIFICATE]).map_err(|problem| (CERTIFICATE, problem))?;
+    let certificates = certificates(&files[CERTIFICATE])
+        .and_then(unexpired)
+        .map_err(|problem| (CERTIFICATE, problem))?;
     let key = PrivateKeyDer::from_pem_slice(&files[KEY])
         .map_err(|error| (KEY, content("no private key in PEM form")(error)))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -91,6 +94,19 @@ fn certificates(file: &[u8]) -> Result<Vec<CertificateDer<'static>>, Problem> {
         Ok(_) => Err(Problem::content("no certificate in PEM form")),
         Err(error) => Err(content("no certificate in PEM form")(error)),
     }
+}
+
+/// Refuses what no client would take. A certificate that is not valid yet soon will be, or the clock is wrong.
+fn unexpired(certificates: Vec<CertificateDer<'static>>) -> Result<Vec<CertificateDer<'static>>, Problem> {
+    for certificate in &certificates {
+        let (_, parsed) = x509_parser::parse_x509_certificate(certificate)
+            .map_err(content("a certificate that cannot be read"))?;
+        let end = parsed.validity().not_after;
+        if end < ASN1Time::now() {
+            return Err(Problem::content(format!("the certificate expired on {end}")));
+        }
+    }
+    Ok(certificates)
 }
 
 fn roots(file: &[u8]) -> Result<RootCertStore, Problem> {
@@ -129,5 +145,23 @@ mod tests {
         assert_eq!(check(&certificate, &key, "none"), Err(CLIENT_CA));
         let other_key = other.signing_key.serialize_pem();
         assert_eq!(check(&certificate, &other_key, &certificate), Err(CERTIFICATE));
+    }
+
+    #[test]
+    fn an_expired_certificate_is_no_good() {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let valid_until = |year| {
+            let mut params = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+            params.not_after = rcgen::date_time_ymd(year, 1, 1);
+            params.self_signed(&key).unwrap().pem()
+        };
+        let key_pem = key.serialize_pem();
+        let files = |certificate: String| [certificate.into_bytes(), key_pem.clone().into_bytes()];
+        config(&files(valid_until(2999))).unwrap();
+        let (file, problem) = config(&files(valid_until(2020))).unwrap_err();
+        assert_eq!(file, CERTIFICATE);
+        assert!(problem.to_string().contains("expired on"), "{problem}");
+        // One of those between it and the root has expired.
+        config(&files(valid_until(2999) + &valid_until(2020))).unwrap_err();
     }
 }

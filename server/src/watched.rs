@@ -14,22 +14,35 @@ use sha2::{Digest, Sha256};
 #[error("{}: {problem}", path.display())]
 pub struct FileError {
     path: PathBuf,
-    #[source]
     problem: Problem,
 }
 
+impl FileError {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 /// What is wrong with a file. It says nothing of the file's content that is a secret.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Problem {
-    #[error("cannot read the file: {0}")]
-    Io(#[from] io::Error),
-    #[error("{0}")]
-    Content(String),
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem(String);
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        Self(format!("cannot read the file: {error}"))
+    }
 }
 
 impl Problem {
     pub fn content(problem: impl fmt::Display) -> Self {
-        Self::Content(problem.to_string())
+        Self(problem.to_string())
     }
 }
 
@@ -42,8 +55,9 @@ pub(crate) struct Watched<T> {
     files: Vec<PathBuf>,
     parse: Parse<T>,
     current: ArcSwap<T>,
-    /// What the files were like when they were last looked at, whether or not that was any good.
-    seen: Mutex<Vec<[u8; 32]>>,
+    /// What the files were like when they were last looked at, whether or not that was any good: their digests, or why they
+    /// could not be read.
+    seen: Mutex<Result<Vec<[u8; 32]>, String>>,
 }
 
 impl<T> Watched<T> {
@@ -57,7 +71,7 @@ impl<T> Watched<T> {
         Ok(Self {
             parse: Box::new(parse),
             current: ArcSwap::from_pointee(value),
-            seen: Mutex::new(contents.iter().map(digest).collect()),
+            seen: Mutex::new(Ok(contents.iter().map(digest).collect())),
             files,
         })
     }
@@ -68,15 +82,19 @@ impl<T> Watched<T> {
     }
 
     /// Reads the files if they are others than when they were last looked at. Says whether there is a new value; an error
-    /// leaves the old one.
+    /// leaves the old one, and is told once, until the files change again.
     pub fn refresh(&self) -> Result<bool, FileError> {
-        let contents = read(&self.files)?;
-        let found: Vec<_> = contents.iter().map(digest).collect();
+        let contents = read(&self.files);
+        let found = match &contents {
+            Ok(contents) => Ok(contents.iter().map(digest).collect()),
+            Err(error) => Err(error.to_string()),
+        };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if *seen == found {
             return Ok(false);
         }
         *seen = found;
+        let contents = contents?;
         let value = (self.parse)(&contents).map_err(|(index, problem)| blame(&self.files[index], problem))?;
         self.current.store(Arc::new(value));
         Ok(true)
@@ -137,7 +155,12 @@ mod tests {
         assert!(watched.refresh().unwrap());
         assert_eq!(*watched.current(), 2);
         fs::remove_file(&path).unwrap();
-        watched.refresh().unwrap_err();
+        let error = watched.refresh().unwrap_err().to_string();
+        assert_eq!(error.matches("No such file").count(), 1, "{error}");
+        assert!(!watched.refresh().unwrap(), "it is as gone as before");
         assert_eq!(*watched.current(), 2);
+        fs::write(&path, "3").unwrap();
+        assert!(watched.refresh().unwrap());
+        assert_eq!(*watched.current(), 3);
     }
 }

@@ -158,9 +158,9 @@ fn wrong_usage() {
     let cases: [(&[&str], &str); 6] = [
         (&["--listen", "nowhere"], "--listen"),
         (&["--threads", "0"], "--threads"),
-        (&["--max-solution-limit", "1"], "max_solution_limit"),
+        (&["--max-solution-limit", "1"], "--max-solution-limit"),
         (&["--drain-deadline", "soon"], "--drain-deadline"),
-        (&["--default-time-limit", "2m"], "default_time_limit"),
+        (&["--default-time-limit", "2m"], "--default-time-limit"),
         (&["--guess"], "--guess"),
     ];
     for (arguments, named) in cases {
@@ -169,6 +169,84 @@ fn wrong_usage() {
     }
     let text = refused(command().env("RUST_LOG", "a=b=c"));
     assert!(text.contains("RUST_LOG"), "{text}");
+}
+
+#[test]
+fn a_wrong_value_is_told_once_with_where_it_was_set_and_what_it_may_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sudoku.toml");
+    let range = "it must be 1 to 1000000";
+    for (value, told) in [
+        ("many", r#"it is "many""#),
+        ("-1", r#"it is "-1""#),
+        ("", "it is empty"),
+        ("0", "it is 0"),
+    ] {
+        let expected = |place: &str| format!("sudoku-server: {place}: {told}; {range}\n");
+        let flag = format!("--max-solves={value}");
+        assert_eq!(refused(command().arg(flag)), expected("--max-solves"));
+        let variable = ("SUDOKU_MAX_SOLVES", value);
+        assert_eq!(
+            refused(command().env(variable.0, variable.1)),
+            expected("SUDOKU_MAX_SOLVES")
+        );
+        fs::write(&path, format!("max-solves = '{value}'")).unwrap();
+        assert_eq!(
+            refused(command().arg("--config").arg(&path)),
+            expected(&format!("{}: max-solves", path.display()))
+        );
+    }
+    for (argument, told) in [
+        ("--threads=0", r#"it is "0"; it must be auto, or 1 to 1024"#),
+        (
+            "--drain-deadline=soon",
+            r#"it is "soon"; it must be 0ns to 86400s"#,
+        ),
+        ("--log-format=xml", r#"it is "xml"; it must be text or json"#),
+        (
+            "--reload-interval=1ns",
+            r#"it is "1ns": not a time of 10ms to 24h"#,
+        ),
+        (
+            "--tls-cert=/nowhere/a",
+            "tls-cert: /nowhere/a: cannot read the file: No such file or directory (os error 2)",
+        ),
+    ] {
+        let text = refused(command().args([argument, "--tls-key=/nowhere/b"]));
+        assert!(text.ends_with(&format!("{told}\n")), "{text}");
+    }
+}
+
+#[test]
+fn a_file_of_settings_is_at_most_a_mebibyte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sudoku.toml");
+    let print = |bytes: usize| {
+        fs::write(&path, "#".repeat(bytes - 1) + "\n").unwrap();
+        let mut command = command();
+        command.arg("--print-config").arg("--config").arg(&path);
+        command
+    };
+    assert!(print(1 << 20).output().unwrap().status.success());
+    let text = refused(&mut print((1 << 20) + 1));
+    assert!(
+        text.contains("1 MiB") && text.contains(path.to_str().unwrap()),
+        "{text}"
+    );
+    // One without an end is not read to it.
+    let text = refused(command().args(["--config", "/dev/zero"]));
+    assert!(text.contains("1 MiB"), "{text}");
+}
+
+#[tokio::test]
+async fn a_second_signal_while_no_call_runs_cuts_nothing_off() {
+    let server = Server::start(&["--drain-delay=1h"]);
+    let mut client = server.client().await;
+    client.solve(solve(PUZZLE)).await.unwrap();
+    server.signal("TERM");
+    until_draining(&server).await;
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(0));
 }
 
 #[tokio::test]

@@ -197,6 +197,35 @@ async fn a_new_certificate_is_taken_up_without_losing_a_connection() {
     }
 }
 
+#[tokio::test]
+async fn an_expired_certificate_is_not_taken_up_and_a_lost_file_is_told_once() {
+    let authority = Authority::new();
+    let log = authority.path("log");
+    let mut command = authority.command();
+    command.arg("--reload-interval=10ms");
+    let server = Server::spawn_with_log(&mut command, fs::File::create(&log).unwrap());
+    let told = |text: &str| fs::read_to_string(&log).unwrap().matches(text).count();
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let certificate = params.signed_by(&key, &authority.issuer).unwrap();
+    fs::write(authority.path("server.key"), key.serialize_pem()).unwrap();
+    fs::write(authority.path("server.pem"), certificate.pem()).unwrap();
+    until("it is told", || async { told("expired on") == 1 }).await;
+    solves(authority.connect(&server).await.unwrap()).await.unwrap();
+
+    fs::remove_file(authority.path("server.pem")).unwrap();
+    until("it is told", || async { told("No such file") == 1 }).await;
+    authority.renew();
+    until("a good one is taken up", || async {
+        told("new connections get the new") == 1
+    })
+    .await;
+    // It was looked at many times meanwhile.
+    assert_eq!((told("expired on"), told("No such file")), (1, 1));
+    solves(authority.connect(&server).await.unwrap()).await.unwrap();
+}
+
 #[test]
 fn files_that_are_no_good_stop_the_start() {
     let authority = Authority::new();

@@ -85,7 +85,7 @@ async fn clients_that_vanish_in_mid_message() {
             let bytes = [
                 beginning_with_window(65_535),
                 call(1, path),
-                frame(DATA, 0, 1, &request[..whole % 9_000]),
+                frame(DATA, 0, 1, &request[..whole % request.len()]),
                 last[..last.len() - number % 40].to_vec(),
             ];
             stream.write_all(&bytes.concat()).await.unwrap();

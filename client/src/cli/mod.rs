@@ -34,11 +34,14 @@ use clap::{Parser, Subcommand};
 
 /// Solves Sudoku puzzles, here or on a Sudoku service.
 #[derive(Debug, Parser)]
-#[command(name = "sudoku-client", version, max_term_width = 100)]
+#[command(name = "sudoku-client", version, max_term_width = 100, after_help = MORE)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const MORE: &str = "\
+Exit statuses and environment of a command: sudoku-client COMMAND --help";
 
 #[derive(Debug, Subcommand)]
 enum Command {

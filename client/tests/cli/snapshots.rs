@@ -36,6 +36,7 @@ fn help() {
     check("help_bench", &["bench", "--help"]);
     check("help_bench_short", &["bench", "-h"]);
     check("help_man", &["man", "--help"]);
+    check("help_completions_short", &["completions", "-h"]);
     check("help_completions", &["completions", "--help"]);
     check("no_command", &[]);
     check("version", &["--version"]);
@@ -93,6 +94,16 @@ fn errors() {
     check("error_token", &["ping", "--token", "secret"]);
     check("error_ca", &["ping", "127.0.0.1:1", "--ca", "ca.pem"]);
     check("error_config", &["ping", "--config", "missing.toml"]);
+    check(
+        "error_cert",
+        &["ping", "https://127.0.0.1:1", "--cert", "client.pem"],
+    );
+    check(
+        "error_token_file",
+        &["ping", "127.0.0.1:1", "--token-file", "token"],
+    );
+    check("error_bench_puzzle", &["bench", "--count", "1", SHORT]);
+    check("error_bench_mode", &["bench", "--mode", "burst"]);
     check("error_bench_rate", &["bench", "--rate", "fast"]);
     check("error_shell", &["completions", "command.com"]);
     check("error_column", &["solve", "--column", "2", "-"]);

@@ -4,9 +4,11 @@
 //! whole one is cut off; there the new answers begin. Nothing else is known of the earlier run, so the file itself is
 //! all that it takes to go on after a power cut.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
 use anyhow::{Context, bail, ensure};
+use serde::Deserialize;
 use sudoku_engine::Grid;
 use tokio_stream::StreamExt;
 
@@ -209,10 +211,16 @@ impl Earlier {
     }
 
     fn read_json(text: &str) -> anyhow::Result<Self> {
-        let object: serde_json::Value = serde_json::from_str(text)?;
-        let field = |name| object.get(name).and_then(serde_json::Value::as_str);
-        let (input, outcome) = field("input").zip(field("outcome")).context("too few keys")?;
-        Self::of_input(input, outcome)
+        /// The rest is passed over, and not taken apart: solving again would be quicker than that.
+        #[derive(Deserialize)]
+        struct Object<'a> {
+            #[serde(borrow)]
+            input: Cow<'a, str>,
+            outcome: &'a str,
+        }
+
+        let object: Object<'_> = serde_json::from_str(text)?;
+        Self::of_input(&object.input, object.outcome)
     }
 
     fn of_input(input: &str, outcome: &str) -> anyhow::Result<Self> {

@@ -314,6 +314,64 @@ async fn messages_are_no_longer_than_was_asked_for() {
     }
 }
 
+/// A server that notes the user agent of each call, and answers none.
+async fn silent_server() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let calls = Arc::<Mutex<Vec<String>>>::default();
+    let noted = Arc::clone(&calls);
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let noted = Arc::clone(&noted);
+            tokio::spawn(async move {
+                let mut connection = h2::server::handshake(socket).await.unwrap();
+                // Dropped, they would be answered with a reset.
+                let mut open = Vec::new();
+                while let Some(Ok((request, respond))) = connection.accept().await {
+                    let agent = request.headers()["user-agent"].to_str().unwrap().to_owned();
+                    noted.lock().unwrap().push(agent);
+                    open.push((request, respond));
+                }
+            });
+        }
+    });
+    (address, calls)
+}
+
+#[tokio::test]
+async fn servers_see_who_calls() {
+    let (address, calls) = silent_server().await;
+    let builder = SudokuClient::builder().endpoint(address.to_string());
+    let client = builder.user_agent("shop/1.4").connect_lazy().unwrap();
+    let call = tokio::spawn(async move { client.solve(&grid(EASY)).await });
+    until("the call has come", || !calls.lock().unwrap().is_empty()).await;
+    let agent = calls.lock().unwrap()[0].clone();
+    assert!(agent.starts_with("shop/1.4 sudoku-client/"), "{agent}");
+    call.abort();
+}
+
+#[tokio::test]
+async fn no_more_calls_run_at_once_than_was_asked_for() {
+    let (address, calls) = silent_server().await;
+    let builder = SudokuClient::builder().endpoint(address.to_string());
+    let client = builder.concurrency(1).connections(1).connect_lazy().unwrap();
+    let first = tokio::spawn({
+        let client = client.clone();
+        async move { client.solve(&grid(EASY)).await }
+    });
+    until("the first call has come", || calls.lock().unwrap().len() == 1).await;
+    // The second one waits for its place as long as it may.
+    let second = client.clone().with_deadline(Duration::from_millis(50));
+    let error = second.solve(&grid(EASY)).await.unwrap_err();
+    assert!(matches!(error, Error::DeadlineExceeded), "{error:?}");
+    assert_eq!(calls.lock().unwrap().len(), 1);
+    // What is given up makes room.
+    first.abort();
+    let third = tokio::spawn(async move { client.solve(&grid(EASY)).await });
+    until("the third call has come", || calls.lock().unwrap().len() == 2).await;
+    third.abort();
+}
+
 #[tokio::test]
 async fn what_cannot_be_built_is_refused() {
     let error = SudokuClient::builder().connect_lazy().unwrap_err();

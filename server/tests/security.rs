@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,6 +13,9 @@ use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::v1::{Outcome, SolveManyRequest};
 use support::{PUZZLE, Server, command, refused, solve, until};
 use tempfile::TempDir;
+use test_support::operators::metrics;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
@@ -195,6 +199,31 @@ async fn a_new_certificate_is_taken_up_without_losing_a_connection() {
         server.signal("TERM");
         assert_eq!(server.ended().await.0, Some(0));
     }
+}
+
+#[tokio::test]
+async fn a_handshake_that_stands_still_is_hung_up_on() {
+    let authority = Authority::new();
+    let mut command = authority.command();
+    command.args(["--handshake-timeout=200ms", "--admin-listen=127.0.0.1:0"]);
+    let mut server = Server::spawn(&mut command);
+    let mut line = String::new();
+    server.output.read_line(&mut line).unwrap();
+    let admin = line.trim_end().strip_prefix("http://").unwrap();
+    // Nothing at all, and the beginning of a record of the handshake that is to have 512 bytes.
+    for (count, begun) in (1..).zip([&b""[..], &[0x16, 3, 1, 2, 0, 1][..]]) {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream.write_all(begun).await.unwrap();
+        let mut answer = Vec::new();
+        let closed = stream.read_to_end(&mut answer);
+        // By an end or a reset.
+        let _ = tokio::time::timeout(support::PATIENCE, closed).await.unwrap();
+        until("it is counted", || async {
+            metrics(admin)["sudoku_rejected_total{reason=\"handshake_timeout\"}"] == f64::from(count)
+        })
+        .await;
+    }
+    solves(authority.connect(&server).await.unwrap()).await.unwrap();
 }
 
 #[tokio::test]

@@ -6,7 +6,11 @@
 //! Where much is open everywhere, it splits on a cell with the fewest candidates; and if that has two, on another such
 //! cell as well, since two guesses at a time cost one propagation. The two have no candidate in common, so that the first
 //! does not decide the second.
+//!
+//! Of several choices that are as good, none is taken because it comes first, unless the puzzle is easy: how a puzzle is
+//! numbered must not decide how long its search takes.
 
+use super::cells;
 use super::conflicts::Conflicts;
 use super::locked::{Columns, Rows};
 use super::state::State;
@@ -28,7 +32,7 @@ pub(super) struct Guess {
 
 impl Guess {
     /// That a digit goes to the cell of a bit of the word of a band.
-    fn cell(digit: usize, (band, bit): (usize, usize)) -> Self {
+    pub(super) fn cell(digit: usize, (band, bit): (usize, usize)) -> Self {
         Self {
             digit,
             band,
@@ -81,7 +85,7 @@ pub(super) fn pick<V: Vector>(
     };
     match pair {
         Some(guess) => (guess, None),
-        None => pick_cells::<V>(token, state),
+        None => cells::pick::<V>(token, state, !conflicts.any()),
     }
 }
 
@@ -93,7 +97,8 @@ const BANDS: Cells = Cells([0xffff, 0xffff << 16, 0xffff << 32, 0]);
 const LANES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (1, 0), (2, 1), (0, 2)];
 
 /// Guesses between the two arrangements that a digit has left in a band or stack, by the minirow or minicolumn that one
-/// of them takes in one of the boxes; the rest of it follows. `None` if there is none in a band or stack that is tight.
+/// of them takes in one of the boxes; the rest of it follows. Among those in the tightest bands and stacks it is the digit
+/// that has the fewest places there. `None` if there is none in a band or stack that is tight.
 #[inline(always)]
 fn pick_pair<V: Vector>(token: V::Token, state: &State) -> Option<Guess> {
     let [a, b, c] = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
@@ -107,23 +112,74 @@ fn pick_pair<V: Vector>(token: V::Token, state: &State) -> Option<Guess> {
     let pairs = pairs.select(column_pairs, bands).store();
     let total = total([a.ways[0], a.ways[1], b.ways[0], b.ways[1], c.ways[0], c.ways[1]]).store();
 
-    // No branch could be predicted here, so the least total and its place are one number, and lanes without a pair last.
-    let key = |(at, (band, stack)): (u16, (usize, usize))| {
+    // No branch could be predicted here, so the least total is found among numbers, and lanes without a pair come last.
+    let key = |(band, stack): (usize, usize)| {
         let closed = u16::from(pairs.lane(band, stack) == 0);
-        closed << 15 | total.lane(band, stack) << 3 | at
+        closed << 15 | total.lane(band, stack)
     };
-    let least = (0..).zip(LANES).map(key).fold(u16::MAX, u16::min);
-    if least >> 3 > TIGHT {
+    let least = LANES.into_iter().map(key).fold(u16::MAX, u16::min);
+    if least > TIGHT {
         return None;
     }
-    let &(band, stack) = LANES.get(usize::from(least & 7))?;
-    let bit = pairs.lane(band, stack).trailing_zeros() as usize;
-    if band == stack {
-        let digit = bit / 4 * 3 + [2, 2, 1, 0][bit % 4];
-        guess_line(state, digit, [(band, 0), (band, 1)], ROWS)
-    } else {
-        let digit = bit % 4 * 3 + bit / 4;
-        guess_line(state, digit, [(0, stack), (1, stack)], COLUMNS)
+    let mut fewest = (u32::MAX, None);
+    for lane in LANES.into_iter().filter(|&lane| key(lane) == least) {
+        let mut bits = pairs.lane(lane.0, lane.1);
+        while bits != 0 {
+            let pair = Pair::new(lane, bits.trailing_zeros() as usize);
+            let places = pair.places(state);
+            if places < fewest.0 {
+                fewest = (places, Some(pair));
+            }
+            bits &= bits - 1;
+        }
+    }
+    fewest.1?.guess(state)
+}
+
+/// A digit that has two arrangements in a band or stack.
+struct Pair {
+    digit: usize,
+    line: Line,
+}
+
+enum Line {
+    Band(usize),
+    Stack(usize),
+}
+
+impl Pair {
+    /// The one of a bit in the lane that tells of its band or stack.
+    fn new((band, stack): (usize, usize), bit: usize) -> Self {
+        if band == stack {
+            let digit = bit / 4 * 3 + [2, 2, 1, 0][bit % 4];
+            let line = Line::Band(band);
+            Self { digit, line }
+        } else {
+            let digit = bit % 4 * 3 + bit / 4;
+            let line = Line::Stack(stack);
+            Self { digit, line }
+        }
+    }
+
+    /// The places that are left for the digit there.
+    fn places(&self, state: &State) -> u32 {
+        let Some(places) = state.places.get(self.digit) else {
+            return u32::MAX;
+        };
+        match self.line {
+            Line::Band(band) => places.0[band].count_ones(),
+            Line::Stack(stack) => {
+                let boxes = 0xffff << (16 * stack);
+                places.0.iter().map(|word| (word & boxes).count_ones()).sum()
+            }
+        }
+    }
+
+    fn guess(&self, state: &State) -> Option<Guess> {
+        match self.line {
+            Line::Band(band) => guess_line(state, self.digit, [(band, 0), (band, 1)], ROWS),
+            Line::Stack(stack) => guess_line(state, self.digit, [(0, stack), (1, stack)], COLUMNS),
+        }
     }
 }
 
@@ -202,62 +258,4 @@ fn two_of_six<V: Vector>(sets: [[V; 3]; 2]) -> V {
     let one_and_one = odd.and(other_odd).without(two.or(other_two));
     let two_and_none = two.xor(other_two).without(odd.or(other_odd));
     one_and_one.or(two_and_none)
-}
-
-/// Guesses a candidate of the first cell with two, and one of the last such cell that has other candidates. Where no cell
-/// has two, of the first with three, or else with more.
-#[inline(always)]
-fn pick_cells<V: Vector>(token: V::Token, state: &State) -> (Guess, Option<Guess>) {
-    let none = V::splat(token, 0);
-    let (mut one, mut two, mut three, mut four) = (none, none, none, none);
-    for places in &state.places {
-        let places = V::load(token, places);
-        four = four.or(three.and(places));
-        three = three.or(two.and(places));
-        two = two.or(one.and(places));
-        one = one.or(places);
-    }
-    let (pairs, triples) = (two.without(three), three.without(four));
-    if pairs.is_zero() {
-        let cells = if triples.is_zero() { two } else { triples };
-        return (guess_lowest(state, first(&cells.store())), None);
-    }
-    let pairs = pairs.store();
-    let cell = first(&pairs);
-    let [low, high] = ends(state, cell);
-    let [taken, spare] = [low, high].map(|digit| &state.places[digit]);
-    let apart = Cells([0, 1, 2, 3].map(|word| pairs.0[word] & !(taken.0[word] | spare.0[word])));
-    let other = (apart != Cells::default()).then(|| guess_lowest(state, last(&apart)));
-    (Guess::cell(low, cell), other)
-}
-
-/// The word and the bit of the first of some cells.
-fn first(cells: &Cells) -> (usize, usize) {
-    let [a, b, ..] = cells.0;
-    let word = usize::from(a == 0) + usize::from(a | b == 0);
-    (word, cells.0[word].trailing_zeros() as usize % 64)
-}
-
-/// The word and the bit of the last of some cells.
-fn last(cells: &Cells) -> (usize, usize) {
-    let [_, b, c, _] = cells.0;
-    let word = 2 - usize::from(c == 0) - usize::from(b | c == 0);
-    (word, (cells.0[word] | 1).ilog2() as usize)
-}
-
-/// The lowest and the highest candidate of a cell.
-fn ends(state: &State, (band, bit): (usize, usize)) -> [usize; 2] {
-    // Without branches: none could be predicted.
-    let holds = |places: &Cells| (places.0[band] >> bit & 1) as u16;
-    let candidates = (0..)
-        .zip(&state.places)
-        .fold(0, |all, (digit, places)| all | holds(places) << digit);
-    [
-        candidates.trailing_zeros() as usize % 9,
-        (candidates | 1).ilog2() as usize % 9,
-    ]
-}
-
-fn guess_lowest(state: &State, cell: (usize, usize)) -> Guess {
-    Guess::cell(ends(state, cell)[0], cell)
 }

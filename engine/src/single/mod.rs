@@ -5,6 +5,7 @@
 //! deduces what follows, for all cells at once, and [`branch`] splits what is left in two. `docs/engine.md` tells more.
 
 mod branch;
+mod cells;
 mod conflicts;
 mod locked;
 mod propagate;

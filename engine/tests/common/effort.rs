@@ -4,8 +4,8 @@ use sudoku_engine::{Grid, Search, Step};
 
 use super::symmetry::Symmetry;
 
-/// The steps in 50 microseconds: a step takes about a third of one. What takes less is soon done, however much longer it
-/// takes than something else.
+/// The steps in 50 microseconds: a step of a hard puzzle takes 0.28 of one on AVX2, as the example `effort` prints, and half
+/// of one in plain Rust. What takes less is soon done, however much longer it takes than something else.
 pub const SOON: u64 = 150;
 
 /// A puzzle is even if the slowest of its symmetric copies takes less than so many times the steps of the fastest, or is

@@ -8,7 +8,7 @@ mod x86_64;
 
 use crate::Isa;
 use crate::isa::Set;
-use portable::Portable;
+pub(super) use portable::Portable;
 
 /// A set of cells: a word a band, a lane of 16 bits a box.
 ///
@@ -32,6 +32,11 @@ impl Cells {
     /// Every cell of the grid.
     pub(super) const ALL: Self = Self([0x0777_0777_0777, 0x0777_0777_0777, 0x0777_0777_0777, 0]);
 
+    /// How many they are.
+    pub(super) fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
     /// The lane of a box, its band and stack 0 to 2.
     pub(super) fn lane(&self, band: usize, stack: usize) -> u16 {
         (self.0[band] >> (16 * stack)) as u16
@@ -49,11 +54,11 @@ pub(super) trait Kernel {
 #[inline]
 pub(super) fn run_on<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     match isa.set() {
-        Set::Portable => kernel.run::<Portable>(()),
+        Set::Portable => Portable::run((), kernel),
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        Set::Avx2(token) | Set::Avx2NoPext(token) => x86_64::run_avx2(token, kernel),
+        Set::Avx2(token) | Set::Avx2NoPext(token) => x86_64::Avx2::run(token, kernel),
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        Set::Avx512(token) => x86_64::run_avx512(token, kernel),
+        Set::Avx512(token) => x86_64::Avx512::run(token, kernel),
     }
 }
 
@@ -64,6 +69,10 @@ pub(super) fn run_on<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
 pub(super) trait Vector: Copy {
     /// The proof that the instruction set is there.
     type Token: Copy;
+
+    /// Runs a kernel on the instruction set, as a function of its own: the larger one grows, the more of it the compiler
+    /// leaves in functions that do not know the instruction set.
+    fn run<K: Kernel>(token: Self::Token, kernel: K) -> K::Output;
 
     fn load(token: Self::Token, cells: &Cells) -> Self;
     fn store(self) -> Cells;

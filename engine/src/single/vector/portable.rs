@@ -6,7 +6,7 @@
 use wide::bytemuck::cast;
 use wide::{u16x16, u64x4};
 
-use super::{Cells, Vector};
+use super::{Cells, Kernel, Vector};
 
 /// The words of the three bands and a spare one.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +26,11 @@ impl Portable {
 
 impl Vector for Portable {
     type Token = ();
+
+    #[inline(never)]
+    fn run<K: Kernel>((): (), kernel: K) -> K::Output {
+        kernel.run::<Self>(())
+    }
 
     #[inline(always)]
     fn load((): (), cells: &Cells) -> Self {

@@ -16,32 +16,38 @@ pub(super) struct Register<Token> {
 pub(super) type Avx2 = Register<isa::Avx2>;
 pub(super) type Avx512 = Register<isa::Avx512>;
 
-/// Runs a kernel on AVX2.
-pub(super) fn run_avx2<K: Kernel>(token: isa::Avx2, kernel: K) -> K::Output {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn run<K: Kernel>(token: isa::Avx2, kernel: K) -> K::Output {
-        kernel.run::<Avx2>(token)
-    }
-    // SAFETY: the token is made only where detection found these features.
-    unsafe { run(token, kernel) }
+/// What both tokens prove, and how each runs a kernel.
+pub(super) trait HasAvx2: Copy {
+    fn run<K: Kernel>(self, kernel: K) -> K::Output;
 }
 
-/// Runs a kernel on AVX-512.
-pub(super) fn run_avx512<K: Kernel>(token: isa::Avx512, kernel: K) -> K::Output {
-    #[target_feature(
-        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512bitalg,avx512vpopcntdq"
-    )]
-    fn run<K: Kernel>(token: isa::Avx512, kernel: K) -> K::Output {
-        kernel.run::<Avx512>(token)
+impl HasAvx2 for isa::Avx2 {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[inline(never)]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn run<K: Kernel>(token: isa::Avx2, kernel: K) -> K::Output {
+            kernel.run::<Avx2>(token)
+        }
+        // SAFETY: the token is made only where detection found these features.
+        unsafe { run(self, kernel) }
     }
-    // SAFETY: the token is made only where detection found these features.
-    unsafe { run(token, kernel) }
 }
 
-/// What both tokens prove.
-pub(super) trait HasAvx2: Copy {}
-impl HasAvx2 for isa::Avx2 {}
-impl HasAvx2 for isa::Avx512 {}
+impl HasAvx2 for isa::Avx512 {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[inline(never)]
+        #[target_feature(
+            enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512bitalg,avx512vpopcntdq"
+        )]
+        fn run<K: Kernel>(token: isa::Avx512, kernel: K) -> K::Output {
+            kernel.run::<Avx512>(token)
+        }
+        // SAFETY: the token is made only where detection found these features.
+        unsafe { run(self, kernel) }
+    }
+}
 
 macro_rules! lanes {
     ($self:ident, $operation:expr) => {
@@ -55,6 +61,11 @@ macro_rules! lanes {
 
 impl<Token: HasAvx2> Vector for Register<Token> {
     type Token = Token;
+
+    #[inline(always)]
+    fn run<K: Kernel>(token: Token, kernel: K) -> K::Output {
+        token.run(kernel)
+    }
 
     #[inline(always)]
     fn load(token: Token, cells: &Cells) -> Self {

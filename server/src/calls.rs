@@ -102,7 +102,7 @@ impl Calls {
     }
 
     /// Answers a call, or refuses it.
-    pub fn answer<B>(&self, request: Request<B>) -> Answer
+    pub fn answer<B>(&self, mut request: Request<B>) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
@@ -111,6 +111,9 @@ impl Calls {
         let call = self.metrics.call(request.uri().path());
         let (failures, peer) = (Arc::clone(&self.failures), Arc::clone(&self.peer));
         let mut record = Record::new(call, self.traces.as_ref(), failures, peer, request.headers());
+        if let Some(messages) = record.messages(self.traces.as_ref()) {
+            request.extensions_mut().insert(messages);
+        }
         let admitted = match self.admit(&request) {
             Ok(place) => Ok((place, panics::catch(PLACE, || self.services.call(request)))),
             Err(reason) => {

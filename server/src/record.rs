@@ -10,7 +10,7 @@ use tonic::Code;
 
 use crate::metrics::Call;
 use crate::sample::Sample;
-use crate::traces::{self, Traces};
+use crate::traces::{self, MessageTraces, Traces};
 
 /// A call, which is counted out and perhaps logged when this is dropped.
 #[derive(Debug)]
@@ -38,6 +38,11 @@ impl Record {
             peer,
             traceparent: headers.get("traceparent").cloned(),
         }
+    }
+
+    /// What makes spans for messages beneath the span of this call, if it has one.
+    pub fn messages(&self, traces: Option<&Traces>) -> Option<MessageTraces> {
+        Some(traces?.messages(self.span.as_ref()?))
     }
 
     fn log(&self) {

@@ -26,6 +26,7 @@ use crate::reply;
 use crate::search::{Answer, Attempt};
 use crate::settings::{Settings, SettingsError};
 use crate::solve_many::Answers;
+use crate::traces::MessageTraces;
 
 /// The Sudoku service: the methods, the threads that solve, and the bounds on what is taken on at once.
 ///
@@ -178,9 +179,11 @@ impl Service {
         }
     }
 
-    fn open_stream(&self, requests: Streaming<Puzzles>, deadline: Option<Instant>) -> Result<Answers, Error> {
+    fn open_stream(&self, request: Request<Streaming<Puzzles>>) -> Result<Answers, Error> {
         let permit = self.permit(&self.streams)?;
-        Ok(Answers::new(self, requests, deadline, permit))
+        let deadline = deadline(&request);
+        let traces = request.extensions().get::<MessageTraces>().cloned();
+        Ok(Answers::new(self, request.into_inner(), deadline, traces, permit))
     }
 
     /// Takes a permit, or refuses at once: work that waits for its turn would only get older.
@@ -214,9 +217,8 @@ impl SudokuService for Service {
     }
 
     async fn solve_many(&self, request: Request<Streaming<Puzzles>>) -> Result<Response<Answers>, Status> {
-        let deadline = deadline(&request);
         // Clients wait for the response headers before they send, so this returns before the first message.
-        Ok(Response::new(self.open_stream(request.into_inner(), deadline)?))
+        Ok(Response::new(self.open_stream(request)?))
     }
 
     async fn get_server_info(

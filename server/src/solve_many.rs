@@ -29,6 +29,7 @@ use crate::pool::{Lane, Lost};
 use crate::reply;
 use crate::service::Service;
 use crate::settings::Limits;
+use crate::traces::{MessageSpan, MessageTraces};
 
 /// After how many puzzles taken the stream lets other tasks have the thread.
 const PUZZLES_PER_POLL: usize = 1_024;
@@ -47,6 +48,8 @@ pub struct Answers {
     lane: Lane,
     window: Window,
     metrics: Arc<Metrics>,
+    /// Makes spans for messages, where the call has one.
+    traces: Option<MessageTraces>,
     /// What was not told to the metrics yet.
     tally: Tally,
     /// The messages that are not answered yet, the oldest first, and the weight of all of them.
@@ -86,6 +89,7 @@ struct Pending {
     /// The strings of the message that are no puzzles, with their indices, ascending.
     invalid: Vec<(usize, GridError)>,
     weight: usize,
+    span: Option<Box<MessageSpan>>,
 }
 
 /// What came of an attempt to take a message.
@@ -101,6 +105,7 @@ impl Answers {
         service: &Service,
         requests: Streaming<Puzzles>,
         deadline: Option<Instant>,
+        traces: Option<MessageTraces>,
         permit: OwnedSemaphorePermit,
     ) -> Self {
         Self {
@@ -114,6 +119,7 @@ impl Answers {
                 Arc::clone(&service.messages),
             ),
             metrics: Arc::clone(&service.metrics),
+            traces,
             tally: Tally::default(),
             pending: VecDeque::new(),
             weight: 0,
@@ -233,6 +239,7 @@ impl Answers {
             puzzles: first..self.lane.next_puzzle(),
             invalid,
             weight,
+            span: (self.traces.as_ref()).and_then(|traces| traces.begin(self.taken, count)),
         });
         Ok(count)
     }
@@ -248,7 +255,9 @@ impl Answers {
                     self.lane.forget(oldest.puzzles.end);
                     self.weight -= oldest.weight;
                     self.window.give_back(1);
-                    self.pending.pop_front();
+                    if let Some(span) = self.pending.pop_front().and_then(|answered| answered.span) {
+                        span.answered();
+                    }
                     return Poll::Ready(Some(Ok(response)));
                 }
                 Err(Lost) => {

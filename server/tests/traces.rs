@@ -4,6 +4,7 @@
 mod support;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
     TraceService, TraceServiceServer,
@@ -13,7 +14,9 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 };
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
-use support::{PUZZLE, Server, solve};
+use sudoku_proto::v1::{SolveManyRequest, SolveOptions};
+use support::{PUZZLE, Server, solve, start_for_operators, until};
+use test_support::operators::metrics;
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status};
 use tonic_health::pb::HealthCheckRequest;
@@ -115,6 +118,96 @@ async fn calls_without_a_trace_begin_one() {
     assert_eq!(spans.len(), 3);
     assert!(spans.iter().all(|span| span.parent_span_id.is_empty()));
     assert_ne!(spans[0].trace_id, spans[1].trace_id);
+}
+
+fn attribute(span: &Span, key: &str) -> String {
+    let attribute = span.attributes.iter().find(|attribute| attribute.key == key);
+    format!("{:?}", attribute.unwrap().value)
+}
+
+#[tokio::test]
+async fn messages_of_a_stream_have_spans_beneath_that_of_the_call_but_not_all() {
+    let (collector, endpoint) = Collector::start().await;
+    let server = Server::start(&["--otlp-endpoint", &endpoint, "--trace-share=0"]);
+    let mut client = server.client().await;
+    let message = |puzzles: usize| SolveManyRequest {
+        puzzles: vec![PUZZLE.to_owned(); puzzles],
+        options: None,
+    };
+    // Three in all, and more than have spans; the last stream is not sampled.
+    let mut stream = async |messages: Vec<SolveManyRequest>, flags: &str| {
+        let count = messages.len();
+        let mut request = Request::new(tokio_stream::iter(messages));
+        let traceparent = format!("00-{TRACE}-{CALLER}-{flags}").parse().unwrap();
+        request.metadata_mut().insert("traceparent", traceparent);
+        let mut answers = client.solve_many(request).await.unwrap().into_inner();
+        for _ in 0..count {
+            answers.message().await.unwrap().unwrap();
+        }
+        assert!(answers.message().await.unwrap().is_none());
+    };
+    stream(vec![message(1), message(2), message(3)], "01").await;
+    stream(vec![message(1); 2_000], "01").await;
+    stream(vec![message(1)], "00").await;
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(0));
+
+    let spans = collector.spans();
+    let name = "sudoku.v1.SudokuService/SolveMany";
+    let calls: Vec<_> = spans.iter().filter(|span| span.name == name).collect();
+    assert_eq!(calls.len(), 2, "{spans:?}");
+    let of = |call: &Span| -> Vec<&Span> {
+        let beneath = |span: &&Span| span.parent_span_id == call.span_id && span.trace_id == call.trace_id;
+        spans.iter().filter(beneath).collect()
+    };
+    let (few, many) = (of(calls[0]), of(calls[1]));
+    assert_eq!(few.len() + many.len() + calls.len(), spans.len());
+    assert_eq!(few.len(), 3);
+    for (number, span) in few.iter().enumerate() {
+        assert_eq!(span.name, "message");
+        assert_eq!(hex::encode(&span.trace_id), TRACE);
+        assert!(attribute(span, "sudoku.message").contains(&format!("IntValue({number})")));
+        assert!(attribute(span, "sudoku.puzzles").contains(&format!("IntValue({})", number + 1)));
+        assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
+        assert!(span.status.is_none() || span.status.as_ref().unwrap().code == 0);
+    }
+    assert!(many.len() >= 10 && many.len() < 2_000, "{}", many.len());
+}
+
+#[tokio::test]
+async fn a_message_that_is_given_up_has_a_span_that_says_so() {
+    let (collector, endpoint) = Collector::start().await;
+    let (server, admin) = start_for_operators(&[
+        "--otlp-endpoint",
+        &endpoint,
+        "--trace-share=1",
+        "--max-solution-limit=4294967295",
+        "--max-time-limit=1h",
+    ]);
+    let mut client = server.client().await;
+    let endless = SolveManyRequest {
+        puzzles: vec![".".repeat(81)],
+        options: Some(SolveOptions {
+            solution_limit: u32::MAX,
+            omit_solutions: true,
+            time_limit: Some(Duration::from_secs(3_600).try_into().unwrap()),
+        }),
+    };
+    let answers = client.solve_many(tokio_stream::iter([endless])).await.unwrap();
+    until("it is solved", || async {
+        metrics(&admin)["sudoku_messages"] == 1.0
+    })
+    .await;
+    drop(answers);
+    until("nothing is left of it", || async {
+        metrics(&admin)["sudoku_open_streams"] == 0.0
+    })
+    .await;
+    server.signal("TERM");
+    assert_eq!(server.ended().await.0, Some(0));
+    let spans = collector.spans();
+    let message = spans.iter().find(|span| span.name == "message").unwrap();
+    assert_eq!(message.status.as_ref().unwrap().message, "given up");
 }
 
 #[tokio::test]

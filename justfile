@@ -72,11 +72,14 @@ callgrind:
 messages *files:
     cargo run --release -p sudoku-engine --example throughput -- --compare --repeat 3 {{ files }}
 
-# Check that the SDK builds alone, without the command line's dependencies
+# Check that the SDK builds and works alone, without the command line's dependencies and without anything of a server
 sdk:
     cargo clippy -p sudoku-client --no-default-features -- -D warnings
     dependencies=$(cargo tree -p sudoku-client --no-default-features --edges normal --prefix none); \
         ! grep -E '^(sudoku-server|clap|indicatif) ' <<< "$dependencies"
+    features=$(cargo tree -p sdk-alone --edges features --prefix none); \
+        grep -q '^tonic feature "channel"' <<< "$features" && ! grep '^tonic feature "\(server\|router\)"' <<< "$features"
+    cargo test -p sdk-alone
 
 # Package every crate, and build each from its package
 package: _forget-packages

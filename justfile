@@ -68,6 +68,12 @@ bench *filter:
 callgrind:
     .ci/callgrind
 
+# Measure what one server on one core serves, and what the next adds (needs two cores, and Debian's package haproxy)
+scaling *files:
+    .ci/install debian haproxy
+    cargo build --release -p sudoku-server -p sudoku-client
+    benches/scaling.py {{ files }}
+
 # Compare messages of puzzles with the whole file, and messages that come alone with the single engine
 messages *files:
     cargo run --release -p sudoku-engine --example throughput -- --compare --repeat 3 {{ files }}
@@ -115,7 +121,7 @@ static profile="release":
 # Check what is in `deploy`, with the programs that operators run it with (Debian's packages, which root installs)
 deploy: _deploy-programs alerts (static "dev")
     .ci/install python tests/deploy
-    cargo build -p sudoku-server
+    cargo build -p sudoku-server -p sudoku-client
     .ci/install npm tests/deploy
     tests/deploy/.venv/bin/pytest tests/deploy
     node --test tests/deploy/*.test.js

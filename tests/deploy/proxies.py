@@ -5,6 +5,7 @@ from itertools import zip_longest
 from server import ROOT
 
 TLS = ROOT / "tests/fixtures/tls"
+NGINX_SERVER = "max_fails=1 fail_timeout=5s max_conns=1000"
 
 
 class HAProxy:
@@ -35,8 +36,9 @@ class Nginx:
             "/etc/nginx/sudoku.pem": str(TLS / "server.pem"),
             "/etc/nginx/sudoku.key": str(TLS / "server.key"),
         }
-        for number, server in enumerate(servers, 11):
-            places[f"192.0.2.{number}:50051"] = server.address
+        for number, server in zip_longest(range(11, 14), servers):
+            line = f"        server 192.0.2.{number}:50051 {NGINX_SERVER};\n"
+            places[line] = f"        server {server.address} {NGINX_SERVER};\n" if server else ""
         config = folder / "nginx.conf"
         config.write_text(put(ROOT / "deploy/nginx/nginx.conf", places))
         self.listen = listen
@@ -50,4 +52,6 @@ def put(file, places):
     for example, place in places.items():
         assert text.count(example) == 1, f"{file}: {example}"
         text = text.replace(example, place)
+    # Nothing is asked of other machines.
+    assert "192.0.2." not in text
     return text

@@ -1,6 +1,9 @@
 """Three servers of which one is drained or killed under load, behind what `deploy` sets up to spread calls over them."""
 
+import json
 import re
+import socket
+import subprocess
 import time
 import urllib.request
 from contextlib import contextmanager
@@ -9,10 +12,11 @@ import grpc
 import pytest
 from load import Load
 from proxies import TLS, HAProxy, Nginx
-from server import ROOT
+from server import PROGRAM, ROOT
 
 PATIENCE = 60
 DRAIN_DELAY = "5s"
+CLIENT = PROGRAM.with_name("sudoku-client")
 
 # HAProxy 2.6 often makes CANCELLED of the error with which a server ends a stream whose client still writes.
 ENDS_OF_STREAMS = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}
@@ -29,7 +33,7 @@ class RoundRobin:
 def through(proxy):
     """A channel of gRPC's own client."""
     options = [("grpc.ssl_target_name_override", "localhost")]
-    # HAProxy knows by itself what to leave out, so clients need no retries.
+    # HAProxy knows what drains, so that clients need no retries for that.
     if isinstance(proxy, HAProxy):
         options += [("grpc.enable_retries", 0)]
     else:
@@ -79,7 +83,10 @@ def servers(start):
 
 @pytest.fixture(params=[HAProxy, Nginx, RoundRobin])
 def proxy(request, program, run, servers, tmp_path):
-    return request.param(program, run, tmp_path, servers, f"unix:{tmp_path}/socket")
+    # Proxies cannot pick a port and tell it.
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    return request.param(program, run, tmp_path, servers, listen)
 
 
 def test_a_drained_server_loses_no_call(proxy, servers):
@@ -107,3 +114,16 @@ def test_a_killed_server_takes_no_other_with_it(proxy, servers):
     with through(proxy) as connection, Load(connection) as load:
         serve_more(load, servers[1:])
     assert (load.wrong, load.failed_calls, load.broken_streams) == ([], [], [])
+
+
+def test_streams_flow_at_full_speed(proxy, tmp_path):
+    """The SDK writes as much as is taken from it, and so fills all buffers on the way."""
+    if isinstance(proxy, RoundRobin):
+        pytest.skip("is about proxies")
+    load = ["bench", "--mode", "stream", "--concurrency", "4", "--count", "300000", "--format", "json"]
+    place = ["--endpoint", f"https://{proxy.listen}", "--ca", TLS / "ca.pem", "--server-name", "localhost"]
+    with through(proxy):
+        pass  # it listens
+    done = subprocess.run([CLIENT, *load, *place], stdout=subprocess.PIPE, text=True, timeout=PATIENCE)
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["answered"], report["errors"]) == (0, 300_000, {})

@@ -15,11 +15,9 @@ pub enum Status {
     Usage = 2,
     /// The service could not do it.
     Service = 3,
-    /// Ended by a signal: 128 and its number, as shells have it for programs that do not wait for signals.
-    HungUp = 129,
-    /// By Ctrl-C.
+    /// Ended by Ctrl-C: 128 and the number of the signal, as shells have it for programs that do not wait for signals.
     Interrupted = 130,
-    /// By SIGTERM.
+    /// Ended by SIGTERM.
     Terminated = 143,
 }
 

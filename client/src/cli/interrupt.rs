@@ -6,7 +6,8 @@ use super::exit::Status;
 
 /// Waits until the user or the system wants the program to end, and tells the exit status of a program that does.
 ///
-/// From the first call on, signals no longer end the program by themselves.
+/// From the first call on, signals no longer end the program by themselves. A hang-up is not waited for: `nohup` has it
+/// ignored, which waiting for it would undo.
 ///
 /// # Errors
 ///
@@ -17,11 +18,9 @@ pub async fn interrupted() -> io::Result<Status> {
 
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
     Ok(tokio::select! {
         _ = interrupt.recv() => Status::Interrupted,
         _ = terminate.recv() => Status::Terminated,
-        _ = hang_up.recv() => Status::HungUp,
     })
 }
 

@@ -130,7 +130,7 @@ fn a_run_that_is_interrupted_leaves_the_file_as_it_was_and_says_how_to_go_on() {
             "csv",
             "sudoku-client: the same command with --resume goes on from there\n",
         ),
-        (Signal::HUP, 129, "json", ""),
+        (Signal::TERM, 143, "json", ""),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let mut child = raw_client()

@@ -132,8 +132,8 @@ Exit status:
   0    every puzzle that was sent was answered
   2    wrong usage, or an input that cannot be read or holds what is no puzzle
   3    some calls failed, or no connection could be made
-  129, 130, 143
-       ended by SIGHUP, by Ctrl-C, or by SIGTERM
+  130  ended by Ctrl-C
+  143  ended by SIGTERM
 
 ",
     include_str!("../environment.txt"),

@@ -127,8 +127,8 @@ Exit status, the highest that applies:
   1    some are multiple, unsolvable, invalid or undecided
   2    wrong usage, no puzzle, or input or output that cannot be read or written
   3    the service could not do it
-  129, 130, 143
-       ended by SIGHUP, by Ctrl-C, or by SIGTERM
+  130  ended by Ctrl-C
+  143  ended by SIGTERM
 
 ",
     include_str!("../environment.txt"),

@@ -76,14 +76,16 @@ pub(crate) fn count_digits(cells: &[u8; 81], mut with: impl FnMut(Counts)) {
     for band in cells.as_chunks::<27>().0 {
         let mut boxes = [0; 3];
         for cells in band.as_chunks::<9>().0 {
-            let mut row = 0;
+            let mut minirows = [0; 3];
             for (column, &cell) in cells.iter().enumerate() {
                 let one = ONE[usize::from(cell & 15)];
-                row += one;
+                minirows[column / 3] += one;
                 columns[column] += one;
-                boxes[column / 3] += one;
             }
-            with(row);
+            for (count, minirow) in boxes.iter_mut().zip(minirows) {
+                *count += minirow;
+            }
+            with(minirows.into_iter().sum());
         }
         boxes.into_iter().for_each(&mut with);
     }

@@ -70,22 +70,19 @@ impl Guess {
 
 /// Picks a guess for a stalled state, and perhaps another to make if that one is made.
 ///
-/// Up to the first dead end all guesses are on cells: a search may well be on its straight way to a solution, one of many
-/// perhaps, and two guesses at a time get it there faster.
+/// As long as there are few dead ends all guesses are on cells: if the search is on its straight way to a solution, two
+/// guesses at a time get it there faster.
 #[inline(always)]
 pub(super) fn pick<V: Vector>(
     token: V::Token,
     state: &State,
     conflicts: &Conflicts,
 ) -> (Guess, Option<Guess>) {
-    let pair = if conflicts.any() {
-        pick_pair::<V>(token, state)
-    } else {
-        None
-    };
+    let early = conflicts.are_few();
+    let pair = if early { None } else { pick_pair::<V>(token, state) };
     match pair {
         Some(guess) => (guess, None),
-        None => cells::pick::<V>(token, state, !conflicts.any()),
+        None => cells::pick::<V>(token, state, early),
     }
 }
 

@@ -9,7 +9,7 @@ use super::branch::Guess;
 use super::state::State;
 use super::vector::{Cells, Kernel, Vector};
 
-/// Up to the first dead end, cells are compared only if fewer than one in so many has two candidates: where they are many,
+/// In an early search, cells are compared only if fewer than one in so many has two candidates: where they are many,
 /// the puzzle is easy, and nearly any will do.
 const FEW: u32 = 5;
 
@@ -34,7 +34,7 @@ const SEEN: [(u64, u64); 64] = {
 };
 
 /// Guesses a candidate of a cell with two, and one of another such cell that has other candidates. Where no cell has two,
-/// of one with three, or else with more. `early` is whether no dead end has been met.
+/// of one with three, or else with more. `early` is whether dead ends were few so far.
 #[inline(always)]
 pub(super) fn pick<V: Vector>(token: V::Token, state: &State, early: bool) -> (Guess, Option<Guess>) {
     let none = V::splat(token, 0);

@@ -11,17 +11,21 @@ use super::state::State;
 /// The steps after which a search guesses by its dead ends. Nearly all puzzles are done before.
 pub(super) const PATIENCE: u64 = 500;
 
+/// Up to so many dead ends a search is early: it may well be on its straight way to a solution, one of many perhaps.
+const EARLY: u32 = 2;
+
 /// The dead ends met, for each digit in each box.
 #[derive(Debug, Clone)]
 pub(super) struct Conflicts {
     counts: [u16; 81],
-    any: bool,
+    /// All of them.
+    met: u32,
 }
 
 impl Conflicts {
     pub(super) const NONE: Self = Self {
         counts: [0; 81],
-        any: false,
+        met: 0,
     };
 
     /// Counts a state that turned out to be dead.
@@ -29,12 +33,12 @@ impl Conflicts {
         if let Some(count) = self.counts.get_mut(usize::from(state.guessed)) {
             *count = count.saturating_add(1);
         }
-        self.any = true;
+        self.met = self.met.saturating_add(1);
     }
 
-    /// Whether there was a dead end.
-    pub(super) fn any(&self) -> bool {
-        self.any
+    /// Whether there were hardly any.
+    pub(super) fn are_few(&self) -> bool {
+        self.met < EARLY
     }
 
     /// The guess for a stalled state: where there were the most dead ends for the square of the places left.

@@ -29,17 +29,6 @@ const PLACES: [(u8, u8); 81] = {
     places
 };
 
-/// The cell of a band, row by row, for each bit of its word.
-const CELLS: [u8; 64] = {
-    let mut cells = [0; 64];
-    let mut cell = 0;
-    while cell < 27 {
-        cells[PLACES[cell].1 as usize] = cell as u8;
-        cell += 1;
-    }
-    cells
-};
-
 impl State {
     /// The clues of a puzzle, taken out of their boxes and cells. `None` if two of them clash.
     #[inline(always)]
@@ -69,17 +58,31 @@ impl State {
     }
 
     /// The grid of a state in which every cell has one candidate.
+    #[inline(always)]
     pub(super) fn grid(&self) -> Option<Grid> {
         let mut cells = [0; 81];
-        for (digit, places) in (1..).zip(&self.places) {
-            for (word, band) in places.0.into_iter().zip(cells.chunks_exact_mut(27)) {
-                let mut word = word;
-                while word != 0 {
-                    if let Some(cell) = band.get_mut(usize::from(CELLS[word.trailing_zeros() as usize % 64]))
-                    {
-                        *cell = digit;
-                    }
-                    word &= word - 1;
+        for (band, cells) in cells.as_chunks_mut::<27>().0.iter_mut().enumerate() {
+            // The digits in binary: a word for each bit.
+            let mut bits = [0; 4];
+            for (digit, places) in (1..).zip(&self.places) {
+                for (place, bit) in bits.iter_mut().enumerate() {
+                    *bit |= if digit >> place & 1 == 1 {
+                        places.0[band]
+                    } else {
+                        0
+                    };
+                }
+            }
+            for column in 0..3 {
+                // A digit in each nibble: of rows 0 and 2 of the boxes, and of row 1.
+                let [a, b, c, d] = bits.map(|bit| bit >> column & 0x0111_0111_0111);
+                let digits: u64 = a | b << 1 | c << 2 | d << 3;
+                let outer = (digits & 0x0f0f_0f0f_0f0f).to_le_bytes();
+                let middle = (digits >> 4 & 0x0f0f_0f0f_0f0f).to_le_bytes();
+                for stack in 0..3 {
+                    cells[3 * stack + column] = outer[2 * stack];
+                    cells[3 * stack + column + 9] = middle[2 * stack];
+                    cells[3 * stack + column + 18] = outer[2 * stack + 1];
                 }
             }
         }

@@ -11,6 +11,7 @@ impl Simd for Avx2 {
 
     fn run<K: Kernel>(self, kernel: K) -> K::Output {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        #[inline(never)]
         fn with_features<K: Kernel>(kernel: K) -> K::Output {
             kernel.run()
         }

@@ -14,6 +14,7 @@ impl Simd for Avx512 {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
         #[target_feature(enable = "avx512bitalg,avx512vpopcntdq,gfni")]
+        #[inline(never)]
         fn with_features<K: Kernel>(kernel: K) -> K::Output {
             kernel.run()
         }

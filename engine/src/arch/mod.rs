@@ -21,7 +21,7 @@ pub(crate) trait Simd: Copy + 'static {
     /// 256 bits in a register, or in several.
     type Vector: Vector;
 
-    /// Runs a kernel compiled with the features of the instruction set.
+    /// Runs a kernel compiled with the features of the instruction set, as a function of its own.
     fn run<K: Kernel>(self, kernel: K) -> K::Output;
 
     /// The vector of these words; lane `l` is bit `l % 64` of word `l / 64`.

@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{Cells, Kernel, Vector};
+use crate::arch::{self, Simd};
 use crate::isa;
 
 /// Sixteen lanes in a register. With `AVX512`, the compiler has twice as many registers and the three-operand logic of
@@ -16,36 +17,23 @@ pub(super) struct Register<Token> {
 pub(super) type Avx2 = Register<isa::Avx2>;
 pub(super) type Avx512 = Register<isa::Avx512>;
 
-/// What both tokens prove, and how each runs a kernel.
-pub(super) trait HasAvx2: Copy {
-    fn run<K: Kernel>(self, kernel: K) -> K::Output;
+/// What both tokens prove.
+pub(super) trait HasAvx2: Simd {}
+impl HasAvx2 for isa::Avx2 {}
+impl HasAvx2 for isa::Avx512 {}
+
+/// A kernel and the registers it is to run on, as the tokens take it.
+struct On<Token, K> {
+    token: Token,
+    kernel: K,
 }
 
-impl HasAvx2 for isa::Avx2 {
-    #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[inline(never)]
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn run<K: Kernel>(token: isa::Avx2, kernel: K) -> K::Output {
-            kernel.run::<Avx2>(token)
-        }
-        // SAFETY: the token is made only where detection found these features.
-        unsafe { run(self, kernel) }
-    }
-}
+impl<Token: HasAvx2, K: Kernel> arch::Kernel for On<Token, K> {
+    type Output = K::Output;
 
-impl HasAvx2 for isa::Avx512 {
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[inline(never)]
-        #[target_feature(
-            enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512bitalg,avx512vpopcntdq"
-        )]
-        fn run<K: Kernel>(token: isa::Avx512, kernel: K) -> K::Output {
-            kernel.run::<Avx512>(token)
-        }
-        // SAFETY: the token is made only where detection found these features.
-        unsafe { run(self, kernel) }
+    fn run(self) -> K::Output {
+        self.kernel.run::<Register<Token>>(self.token)
     }
 }
 
@@ -64,7 +52,7 @@ impl<Token: HasAvx2> Vector for Register<Token> {
 
     #[inline(always)]
     fn run<K: Kernel>(token: Token, kernel: K) -> K::Output {
-        token.run(kernel)
+        token.run(On { token, kernel })
     }
 
     #[inline(always)]

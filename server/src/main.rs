@@ -5,6 +5,7 @@
 mod args;
 mod config;
 mod exporter;
+mod files;
 mod secrets;
 mod signals;
 
@@ -89,6 +90,7 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
     for (name, meant) in config::unknown_variables(env::vars_os().map(|(name, _)| name)) {
         tracing::warn!(name, meant, "there is no setting of this variable");
     }
+    files::make_room(args.settings().max_connections);
     let mut signals = Signals::new().context("cannot listen for signals")?;
     let secrets = Secrets::load(args)?;
     let fresh = secrets.clone().keep_fresh(Hangups::new()?, args.reload_interval);

@@ -135,6 +135,36 @@ async fn settings_come_from_the_environment_too() {
     assert_eq!(info.await.unwrap().into_inner().max_puzzles_per_message, 7);
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn there_may_be_as_many_files_as_connections_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    // So many with which it starts, and so many that it may ask for.
+    let start = |soft: u32, hard: u32| {
+        let script = format!("ulimit -Sn {soft} && ulimit -Hn {hard} && exec \"$@\"");
+        let server = command();
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script, "sh"]).arg(server.get_program());
+        shell.args(["--listen=127.0.0.1:0", "--max-connections=300"]);
+        Server::spawn_with_log(&mut shell, fs::File::create(&log).unwrap())
+    };
+    let open_files = |server: &Server| {
+        let limits = fs::read_to_string(format!("/proc/{}/limits", server.process.id())).unwrap();
+        let line = limits
+            .lines()
+            .find(|line| line.starts_with("Max open files"))
+            .unwrap();
+        line.split_whitespace().nth(3).unwrap().parse::<u32>().unwrap()
+    };
+    let told = || fs::read_to_string(&log).unwrap().contains("fewer open files");
+    let server = start(100, 1_000);
+    assert_eq!((open_files(&server), told()), (428, false));
+    let server = start(100, 200);
+    assert_eq!((open_files(&server), told()), (200, true));
+    server.client().await.solve(solve(PUZZLE)).await.unwrap();
+}
+
 #[test]
 fn a_port_that_is_taken() {
     let other = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -21,6 +21,7 @@ format: _buf
 # Check the format, and the lints with every warning an error
 lint:
     cargo fmt --all --check
+    cargo fmt --manifest-path engine/fuzz/Cargo.toml --check
     cargo clippy --workspace --all-targets -- -D warnings
 
 # Check the contract: its style, and that it breaks no caller of the last release

@@ -3,7 +3,7 @@
 
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
-export PATH := justfile_directory() / ".ci/.venv/bin:" + justfile_directory() / ".ci/node_modules/.bin:" + env("PATH")
+export PATH := justfile_directory() / ".ci/.venv/bin:" + justfile_directory() / ".ci/node_modules/.bin:" + justfile_directory() / ".ci/.cargo-tools/bin:" + env("PATH")
 
 # List the recipes
 default:
@@ -33,6 +33,11 @@ contract: _buf
 # Make the contract as it stands the one that later changes must not break (only for a release)
 baseline: _buf
     buf build --exclude-source-info --output proto/baseline.binpb
+
+# Check that the SDK and the engine break no program that was built against the commit in .ci/api-baseline
+semver: _cargo-tools
+    cargo semver-checks --baseline-rev "$(cat .ci/api-baseline)" \
+        --package sudoku-client --package sudoku-engine --only-explicit-features
 
 # Check the licences and the origin of all dependencies
 dependencies: _ci-tools
@@ -149,6 +154,9 @@ _deploy-programs:
 
 _ci-tools:
     .ci/install python .ci
+
+_cargo-tools:
+    .ci/install cargo .ci
 
 # Without a nightly toolchain it says so and skips the rest: the sanitizer and the fuzzer are no part of stable Rust.
 _with-nightly what *args:

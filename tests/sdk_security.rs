@@ -3,66 +3,26 @@
 
 mod common;
 
-use std::path::PathBuf;
-
 use common::process::Process;
 use common::{EASY, assert_solves, chain, collect, grid, puzzle};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use sudoku_client::{Error, Reason, SudokuClient, Tls};
-use tempfile::TempDir;
+use test_support::authority::Authority;
 
 const TOKEN: &str = "open-sesame-of-the-tests";
 
 /// The line of [`TOKEN`] in a file of tokens: a name, and its SHA-256 digest.
 const TOKEN_LINE: &str = "tests 0f711217ce596270913065b2e827e5916edcccc2401d227ed802ce02f186183c";
 
-/// A certificate authority, and a folder for what it issues.
-struct Authority {
-    issuer: CertifiedIssuer<'static, KeyPair>,
-    folder: TempDir,
+/// A server with a certificate of an authority, and more arguments.
+fn server(authority: &Authority, arguments: &[&str]) -> Process {
+    let files = authority.server_arguments();
+    let files = files.each_ref().map(String::as_str);
+    Process::start_with("127.0.0.1:0", &[&files, arguments].concat())
 }
 
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self {
-            issuer: CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap(),
-            folder: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    /// A new certificate for this name with its key, both in PEM.
-    fn issue(&self, name: &str) -> (String, String) {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new([name.to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        (certificate.pem(), key.serialize_pem())
-    }
-
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-
-    /// A server with a certificate of this authority, and more arguments.
-    fn server(&self, arguments: &[&str]) -> Process {
-        let (certificate, key) = self.issue("localhost");
-        let certificate = self.write("server.pem", &certificate);
-        let key = self.write("server.key", &key);
-        let files = [
-            "--tls-cert",
-            certificate.to_str().unwrap(),
-            "--tls-key",
-            key.to_str().unwrap(),
-        ];
-        Process::start_with("127.0.0.1:0", &[&files, arguments].concat())
-    }
-
-    fn trusted(&self) -> Tls {
-        Tls::new().trust(self.issuer.pem()).server_name("localhost")
-    }
+/// What trusts its servers.
+fn trusted(authority: &Authority) -> Tls {
+    Tls::new().trust(authority.pem()).server_name("localhost")
 }
 
 async fn connect(server: &Process, tls: Tls) -> Result<SudokuClient, Error> {
@@ -83,15 +43,15 @@ async fn solves(client: &SudokuClient) {
 #[tokio::test]
 async fn servers_are_called_through_tls_if_they_are_trusted() {
     let authority = Authority::new();
-    let server = authority.server(&[]);
-    solves(&connect(&server, authority.trusted()).await.unwrap()).await;
+    let server = server(&authority, &[]);
+    solves(&connect(&server, trusted(&authority)).await.unwrap()).await;
 
     for (tls, reason) in [
-        (Authority::new().trusted(), "invalid peer certificate"),
+        (trusted(&Authority::new()), "invalid peer certificate"),
         // Nor does the system know it.
         (Tls::new().server_name("localhost"), "certificate"),
         (
-            authority.trusted().server_name("elsewhere.example"),
+            trusted(&authority).server_name("elsewhere.example"),
             "elsewhere.example",
         ),
     ] {
@@ -105,11 +65,11 @@ async fn servers_are_called_through_tls_if_they_are_trusted() {
 #[tokio::test]
 async fn names_are_called_through_tls_too() {
     let authority = Authority::new();
-    let server = authority.server(&[]);
+    let server = server(&authority, &[]);
     let (_, port) = server.address.rsplit_once(':').unwrap();
     let client = SudokuClient::builder()
         .endpoint(format!("https://localhost:{port}"))
-        .tls(Tls::new().trust(authority.issuer.pem()))
+        .tls(Tls::new().trust(authority.pem()))
         .connect()
         .await
         .unwrap();
@@ -119,16 +79,16 @@ async fn names_are_called_through_tls_too() {
 #[tokio::test]
 async fn a_client_shows_its_certificate() {
     let authority = Authority::new();
-    let ca = authority.write("ca.pem", &authority.issuer.pem());
-    let server = authority.server(&["--tls-client-ca", ca.to_str().unwrap()]);
+    let ca = authority.write("ca.pem", &authority.pem());
+    let server = server(&authority, &["--tls-client-ca", ca.to_str().unwrap()]);
     let (certificate, key) = authority.issue("shop");
-    let known = authority.trusted().identity(&certificate, &key);
+    let known = trusted(&authority).identity(&certificate, &key);
     solves(&connect(&server, known).await.unwrap()).await;
 
     let (certificate, key) = Authority::new().issue("shop");
     for tls in [
-        authority.trusted(),
-        authority.trusted().identity(&certificate, &key),
+        trusted(&authority),
+        trusted(&authority).identity(&certificate, &key),
     ] {
         // The connection may seem to stand before the server has looked at the certificate.
         let refused = match connect(&server, tls).await {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use support::{PUZZLE, Server, command, solve, until};
+use test_support::authority::Authority;
 use test_support::http2::{CANCEL, RST_STREAM, SOLVE, acknowledgement, beginning, call, frame};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -72,16 +73,9 @@ async fn a_flood_of_resets_has_a_line_and_no_more() {
 async fn failed_handshakes_of_tls_are_told_with_their_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let (certificate, key) = (folder.path().join("server.pem"), folder.path().join("server.key"));
-    fs::write(&certificate, made.cert.pem()).unwrap();
-    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let files = [
-        "--tls-cert",
-        certificate.to_str().unwrap(),
-        "--tls-key",
-        key.to_str().unwrap(),
-    ];
+    let authority = Authority::new();
+    let files = authority.server_arguments();
+    let files = files.each_ref().map(String::as_str);
     let server = start(None, &files, &path);
     // Some of them have a line, and a later one tells of the others.
     let turned_away = || lines(&path, "a connection was turned away");

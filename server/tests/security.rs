@@ -5,14 +5,13 @@ mod support;
 
 use std::fs;
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::v1::{Outcome, SolveManyRequest};
 use support::{PUZZLE, Server, command, refused, solve, until};
-use tempfile::TempDir;
+use test_support::authority::Authority;
 use test_support::operators::metrics;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -26,61 +25,23 @@ use tonic_reflection::pb::v1::ServerReflectionRequest;
 use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_types::StatusExt;
 
-/// A certificate authority, and a folder for what it issues.
-struct Authority {
-    issuer: CertifiedIssuer<'static, KeyPair>,
-    folder: TempDir,
+/// What clients trust who know an authority.
+fn root(authority: &Authority) -> Certificate {
+    Certificate::from_pem(authority.pem())
 }
 
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self {
-            issuer: CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap(),
-            folder: tempfile::tempdir().unwrap(),
-        }
-    }
+/// The command with a certificate of an authority.
+fn secured(authority: &Authority) -> Command {
+    let mut command = command();
+    command
+        .args(["--listen", "127.0.0.1:0"])
+        .args(authority.server_arguments());
+    command
+}
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// A new certificate for this name with its key, both in PEM form.
-    fn issue(&self, name: &str) -> (String, String) {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new([name.to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        (certificate.pem(), key.serialize_pem())
-    }
-
-    /// Writes a new certificate of the server.
-    fn renew(&self) {
-        let (certificate, key) = self.issue("localhost");
-        fs::write(self.path("server.pem"), certificate).unwrap();
-        fs::write(self.path("server.key"), key).unwrap();
-    }
-
-    fn certificate(&self) -> Certificate {
-        Certificate::from_pem(self.issuer.pem())
-    }
-
-    /// The command with a certificate of this authority.
-    fn command(&self) -> Command {
-        self.renew();
-        let mut command = command();
-        command
-            .args(["--listen", "127.0.0.1:0"])
-            .arg("--tls-cert")
-            .arg(self.path("server.pem"))
-            .arg("--tls-key")
-            .arg(self.path("server.key"));
-        command
-    }
-
-    async fn connect(&self, server: &Server) -> Result<Channel, tonic::transport::Error> {
-        connect(server, ClientTlsConfig::new().ca_certificate(self.certificate())).await
-    }
+/// Connects to a server that has a certificate of an authority.
+async fn connect_to(server: &Server, authority: &Authority) -> Result<Channel, tonic::transport::Error> {
+    connect(server, ClientTlsConfig::new().ca_certificate(root(authority))).await
 }
 
 async fn connect(server: &Server, tls: ClientTlsConfig) -> Result<Channel, tonic::transport::Error> {
@@ -101,17 +62,19 @@ async fn solves(channel: Channel) -> Result<(), Status> {
 #[tokio::test]
 async fn calls_are_encrypted() {
     let authority = Authority::new();
-    let server = Server::spawn(&mut authority.command());
-    solves(authority.connect(&server).await.unwrap()).await.unwrap();
+    let server = Server::spawn(&mut secured(&authority));
+    solves(connect_to(&server, &authority).await.unwrap())
+        .await
+        .unwrap();
 
     let stranger = Authority::new();
-    stranger.connect(&server).await.unwrap_err();
+    connect_to(&server, &stranger).await.unwrap_err();
     let plain = Endpoint::from_shared(format!("http://{}", server.address)).unwrap();
     if let Ok(channel) = plain.connect().await {
         solves(channel).await.unwrap_err();
     }
     // With a certificate the server may be reached from everywhere.
-    let server = Server::spawn(authority.command().args(["--listen", "0.0.0.0:0"]));
+    let server = Server::spawn(secured(&authority).args(["--listen", "0.0.0.0:0"]));
     server.signal("TERM");
     assert_eq!(server.ended().await.0, Some(0));
 }
@@ -121,7 +84,7 @@ async fn a_unix_socket_beside_it_stays_plain() {
     let authority = Authority::new();
     let path = authority.path("grpc.sock");
     let listen = format!("--listen=unix:{}", path.display());
-    let _server = Server::spawn(authority.command().arg(listen));
+    let _server = Server::spawn(secured(&authority).arg(listen));
     let uri = format!("unix:{}", path.display());
     solves(Endpoint::from_shared(uri).unwrap().connect().await.unwrap())
         .await
@@ -133,12 +96,12 @@ async fn clients_need_a_certificate_where_the_server_asks_for_one() {
     let authority = Authority::new();
     let clients = Authority::new();
     let ca = clients.path("ca.pem");
-    fs::write(&ca, clients.issuer.pem()).unwrap();
-    let server = Server::spawn(authority.command().arg("--tls-client-ca").arg(&ca));
+    fs::write(&ca, clients.pem()).unwrap();
+    let server = Server::spawn(secured(&authority).arg("--tls-client-ca").arg(&ca));
     let with = |issuer: &Authority| {
         let (certificate, key) = issuer.issue("client");
         ClientTlsConfig::new()
-            .ca_certificate(authority.certificate())
+            .ca_certificate(root(&authority))
             .identity(Identity::from_pem(certificate, key))
     };
     solves(connect(&server, with(&clients)).await.unwrap())
@@ -148,7 +111,7 @@ async fn clients_need_a_certificate_where_the_server_asks_for_one() {
     if let Ok(channel) = connect(&server, with(&authority)).await {
         solves(channel).await.unwrap_err();
     }
-    if let Ok(channel) = authority.connect(&server).await {
+    if let Ok(channel) = connect_to(&server, &authority).await {
         solves(channel).await.unwrap_err();
     }
 }
@@ -158,13 +121,13 @@ async fn a_new_certificate_is_taken_up_without_losing_a_connection() {
     let old = Authority::new();
     let new = Authority::new();
     for reload in ["--reload-interval=20ms", "--reload-interval=1h"] {
-        let server = Server::spawn(old.command().arg(reload));
+        let server = Server::spawn(secured(&old).arg(reload));
         let look = || {
             if reload.ends_with("1h") {
                 server.signal("HUP");
             }
         };
-        let channel = old.connect(&server).await.unwrap();
+        let channel = connect_to(&server, &old).await.unwrap();
         let (send, messages) = mpsc::channel(1);
         let mut stream = SudokuServiceClient::new(channel.clone())
             .solve_many(ReceiverStream::new(messages))
@@ -180,17 +143,15 @@ async fn a_new_certificate_is_taken_up_without_losing_a_connection() {
         fs::write(old.path("server.pem"), "no certificate").unwrap();
         look();
         for _ in 0..20 {
-            solves(old.connect(&server).await.unwrap()).await.unwrap();
+            solves(connect_to(&server, &old).await.unwrap()).await.unwrap();
         }
-        let (certificate, key) = new.issue("localhost");
-        fs::write(old.path("server.pem"), certificate).unwrap();
-        fs::write(old.path("server.key"), key).unwrap();
+        old.install(&new.issue("localhost"));
         look();
         until("new connections get it", || async {
-            new.connect(&server).await.is_ok()
+            connect_to(&server, &new).await.is_ok()
         })
         .await;
-        old.connect(&server).await.unwrap_err();
+        connect_to(&server, &old).await.unwrap_err();
 
         // The connection from before, and the stream on it, go on.
         send.send(message()).await.unwrap();
@@ -204,7 +165,7 @@ async fn a_new_certificate_is_taken_up_without_losing_a_connection() {
 #[tokio::test]
 async fn a_handshake_that_stands_still_is_hung_up_on() {
     let authority = Authority::new();
-    let mut command = authority.command();
+    let mut command = secured(&authority);
     command.args(["--handshake-timeout=200ms", "--admin-listen=127.0.0.1:0"]);
     let mut server = Server::spawn(&mut command);
     let mut line = String::new();
@@ -223,43 +184,44 @@ async fn a_handshake_that_stands_still_is_hung_up_on() {
         })
         .await;
     }
-    solves(authority.connect(&server).await.unwrap()).await.unwrap();
+    solves(connect_to(&server, &authority).await.unwrap())
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn an_expired_certificate_is_not_taken_up_and_a_lost_file_is_told_once() {
     let authority = Authority::new();
     let log = authority.path("log");
-    let mut command = authority.command();
+    let mut command = secured(&authority);
     command.arg("--reload-interval=10ms");
     let server = Server::spawn_with_log(&mut command, fs::File::create(&log).unwrap());
     let told = |text: &str| fs::read_to_string(&log).unwrap().matches(text).count();
-    let key = KeyPair::generate().unwrap();
-    let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-    params.not_after = rcgen::date_time_ymd(2020, 1, 1);
-    let certificate = params.signed_by(&key, &authority.issuer).unwrap();
-    fs::write(authority.path("server.key"), key.serialize_pem()).unwrap();
-    fs::write(authority.path("server.pem"), certificate.pem()).unwrap();
+    authority.install(&authority.issue_until("localhost", 2020));
     until("it is told", || async { told("expired on") == 1 }).await;
-    solves(authority.connect(&server).await.unwrap()).await.unwrap();
+    solves(connect_to(&server, &authority).await.unwrap())
+        .await
+        .unwrap();
 
     fs::remove_file(authority.path("server.pem")).unwrap();
     until("it is told", || async { told("No such file") == 1 }).await;
-    authority.renew();
+    authority.install(&authority.issue("localhost"));
     until("a good one is taken up", || async {
         told("new connections get the new") == 1
     })
     .await;
     // It was looked at many times meanwhile.
     assert_eq!((told("expired on"), told("No such file")), (1, 1));
-    solves(authority.connect(&server).await.unwrap()).await.unwrap();
+    solves(connect_to(&server, &authority).await.unwrap())
+        .await
+        .unwrap();
 }
 
 #[test]
 fn files_that_are_no_good_stop_the_start() {
     let authority = Authority::new();
     let broken = |name: &str| {
-        let mut command = authority.command();
+        let mut command = secured(&authority);
         fs::write(authority.path(name), "broken").unwrap();
         let text = refused(&mut command);
         assert!(text.contains(name), "{text}");
@@ -268,7 +230,7 @@ fn files_that_are_no_good_stop_the_start() {
     broken("server.pem");
     broken("server.key");
     let (_, other) = authority.issue("localhost");
-    let mut command = authority.command();
+    let mut command = secured(&authority);
     fs::write(authority.path("server.key"), other).unwrap();
     assert!(refused(&mut command).contains("server.pem"));
 
@@ -276,7 +238,7 @@ fn files_that_are_no_good_stop_the_start() {
         let text = refused(support::command().arg(flag).arg(file));
         assert!(text.contains("is not"), "{text}");
     };
-    authority.renew();
+    authority.install(&authority.issue("localhost"));
     lone("--tls-cert", &authority.path("server.pem"));
     lone("--tls-key", &authority.path("server.key"));
     lone("--tls-client-ca", &authority.path("server.pem"));

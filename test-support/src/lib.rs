@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod authority;
 pub mod http2;
 pub mod operators;
 pub mod puzzles;

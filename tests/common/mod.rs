@@ -1,7 +1,7 @@
 //! What the tests of the SDK share.
 
 // Each test file uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub mod process;
 pub mod server;
@@ -12,9 +12,7 @@ use sudoku_client::{Error, Grid, Outcome, Outcomes, SudokuClient};
 use sudoku_server::{Rpc, Settings};
 use tokio_stream::StreamExt;
 
-pub const EASY: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
-pub const SOLUTION: &str =
-    "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+pub use test_support::puzzles::{PUZZLE as EASY, SOLUTION};
 
 /// A client of a service in this process, with the default settings.
 pub fn client() -> SudokuClient<Rpc> {
@@ -25,27 +23,10 @@ pub fn grid(line: &str) -> Grid {
     Grid::from_line(line).unwrap()
 }
 
-/// The easy puzzle with its digits exchanged for others, in one of 362,880 ways, and its solution: puzzles that differ,
-/// so that an outcome in the wrong place is noticed.
+/// A puzzle of many that differ, so that an outcome in the wrong place is noticed, and its solution.
 pub fn puzzle(number: usize) -> (Grid, Grid) {
-    let mut left: Vec<u8> = (1..=9).collect();
-    let mut number = number;
-    let digits: Vec<u8> = (1..=9)
-        .rev()
-        .map(|choices| {
-            let digit = left.remove(number % choices);
-            number /= choices;
-            digit
-        })
-        .collect();
-    let exchange = |line| {
-        let cells = grid(line).cells().map(|cell| match cell {
-            0 => 0,
-            digit => digits[usize::from(digit) - 1],
-        });
-        Grid::from_cells(cells).unwrap()
-    };
-    (exchange(EASY), exchange(SOLUTION))
+    let (puzzle, solution) = test_support::puzzles::numbered(number);
+    (grid(&puzzle), grid(&solution))
 }
 
 /// Checks that an outcome is that of [`puzzle`] `number`.

@@ -1,5 +1,5 @@
 //! What the tests share: servers on free ports, puzzles, and waiting for something to become true.
-#![allow(dead_code, reason = "every test file uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "every test file uses a part of it")]
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,9 +17,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status, Streaming};
 use tonic_types::{ErrorInfo, StatusExt};
 
-pub const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
-pub const SOLUTION: &str =
-    "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+pub use test_support::puzzles::{PUZZLE, SOLUTION};
 
 /// Has 6,670,903,752,021,072,936,960 solutions: counting them outlasts every test, whatever the engine.
 pub const EMPTY: &str = ".................................................................................";

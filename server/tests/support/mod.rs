@@ -1,5 +1,5 @@
 //! What the tests of the program share.
-#![allow(dead_code, reason = "every test file uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "every test file uses a part of it")]
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -10,7 +10,8 @@ use sudoku_proto::v1::SolveRequest;
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use tonic::transport::{Channel, Endpoint};
 
-pub const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+pub use test_support::puzzles::PUZZLE;
+
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 pub fn command() -> Command {

@@ -24,34 +24,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Generates the stubs of `wire`: those of the contract once more, with other types where messages come in streams. A
-/// client and a server differ in them, since neither reads what it writes.
+/// Which stubs are generated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
+}
+
+/// Generates the stubs of `wire`: those of the contract once more. The client has other types where messages come in
+/// streams. The server has no streams: it reads and writes their bodies itself, past what tonic does for each message.
 fn wire_stubs(descriptors: &FileDescriptorSet, out: &Path) -> Result<(), Box<dyn Error>> {
     let contract = descriptors.file.iter().filter(|file| file.package() == PACKAGE);
     let services: Vec<_> = contract.flat_map(|file| &file.service).collect();
-    for (folder, client, request, response) in [
-        (
-            "wire_client",
-            true,
-            "crate::wire::PuzzleWriter",
-            "crate::wire::Results",
-        ),
-        (
-            "wire_server",
-            false,
-            "crate::wire::Puzzles",
-            "crate::wire::ResultWriter",
-        ),
-    ] {
+    for (folder, side) in [("wire_client", Side::Client), ("wire_server", Side::Server)] {
         let folder = out.join(folder);
         fs::create_dir_all(&folder)?;
         let services: Vec<_> = services
             .iter()
-            .map(|service| wire_service(service, request, response))
+            .map(|service| wire_service(service, side))
             .collect();
         manual::Builder::new()
-            .build_client(client)
-            .build_server(!client)
+            .build_client(side == Side::Client)
+            .build_server(side == Side::Server)
             .build_transport(false)
             .out_dir(folder)
             .compile(&services);
@@ -59,32 +53,31 @@ fn wire_stubs(descriptors: &FileDescriptorSet, out: &Path) -> Result<(), Box<dyn
     Ok(())
 }
 
-fn wire_service(service: &ServiceDescriptorProto, request: &str, response: &str) -> manual::Service {
-    let described = format!(
-        "`sudoku.v1.{}`, with the types of `wire` in streams.",
-        service.name()
-    );
+fn wire_service(service: &ServiceDescriptorProto, side: Side) -> manual::Service {
+    let described = match side {
+        Side::Client => "with the types of `wire` in streams",
+        Side::Server => "but for its streams",
+    };
     let builder = manual::Service::builder()
         .name(service.name())
         .package(PACKAGE)
-        .comment(described);
+        .comment(format!("`sudoku.v1.{}`, {described}.", service.name()));
     let methods = service.method.iter();
     methods
-        .fold(builder, |builder, method| {
-            builder.method(wire_method(method, request, response))
-        })
+        .filter(|method| side == Side::Client || !method.client_streaming())
+        .fold(builder, |builder, method| builder.method(wire_method(method)))
         .build()
 }
 
-fn wire_method(method: &MethodDescriptorProto, request: &str, response: &str) -> manual::Method {
+fn wire_method(method: &MethodDescriptorProto) -> manual::Method {
     let builder = manual::Method::builder()
         .name(snake_case(method.name()))
         .route_name(method.name())
         .comment(format!("`{}` of the contract.", method.name()));
     match (method.client_streaming(), method.server_streaming()) {
         (true, true) => builder
-            .input_type(request)
-            .output_type(response)
+            .input_type("crate::wire::PuzzleWriter")
+            .output_type("crate::wire::Results")
             .codec_path("crate::wire::Codec")
             .client_streaming()
             .server_streaming(),

@@ -64,7 +64,7 @@ fn requests(c: &mut Criterion) {
     });
     group.bench_function("read/wire", |b| {
         b.iter(|| {
-            let message = Puzzles::decode(black_box(bytes.clone())).expect("a message");
+            let message = Puzzles::read(black_box(&bytes)).expect("a message");
             message.iter().map(grid).collect::<Vec<_>>()
         });
     });
@@ -84,11 +84,13 @@ fn responses(c: &mut Criterion) {
     group.throughput(Throughput::Elements(PUZZLES as u64));
     group.bench_function("write/wire", |b| {
         b.iter(|| {
-            let mut writer = ResultWriter::with_capacity(PUZZLES);
+            let mut frame = Vec::new();
+            let mut writer = ResultWriter::new(&mut frame);
+            writer.reserve(PUZZLES);
             for solution in black_box(&solutions) {
                 writer.push(Outcome::Unique, 1, [solution.to_line()]);
             }
-            frame(&writer)
+            frame
         });
     });
     group.bench_function("write/prost", |b| {

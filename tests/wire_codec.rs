@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes};
-use http_body_util::{BodyExt, Full, StreamBody};
+use http_body_util::{BodyExt, StreamBody};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use prost::Message;
@@ -18,7 +18,7 @@ use tonic::codec::{Codec as _, EncodeBody, Streaming};
 
 // What a message that was received says, in the types of prost.
 
-fn request(received: &Puzzles) -> SolveManyRequest {
+fn request(received: &Puzzles<'_>) -> SolveManyRequest {
     let puzzles: Vec<String> = received.iter().map(str::to_owned).collect();
     assert_eq!(received.len(), puzzles.len());
     assert_eq!(received.is_empty(), puzzles.is_empty());
@@ -64,18 +64,19 @@ fn result(found: Found<'_>) -> SolveResult {
 
 /// Reads bytes as both messages, with both codecs. Returns how many of the two are one.
 fn agree(bytes: &[u8]) -> Result<usize, TestCaseError> {
-    agree_on(|| bytes)
-}
-
-fn agree_on<B: Buf>(frame: impl Fn() -> B) -> Result<usize, TestCaseError> {
-    let (puzzles, expected) = (Puzzles::decode(frame()), SolveManyRequest::decode(frame()));
+    let (puzzles, expected) = (Puzzles::read(bytes), SolveManyRequest::decode(bytes));
     prop_assert_eq!(
         puzzles.ok().as_ref().map(request),
         expected.as_ref().ok().cloned()
     );
+    Ok(usize::from(expected.is_ok()) + usize::from(agree_on_results(|| bytes)?))
+}
+
+/// Reads bytes as a response, with both codecs. Returns whether they are one.
+fn agree_on_results<B: Buf>(frame: impl Fn() -> B) -> Result<bool, TestCaseError> {
     let (results, found) = (Results::decode(frame()), SolveManyResponse::decode(frame()));
     prop_assert_eq!(results.ok().as_ref().map(response), found.as_ref().ok().cloned());
-    Ok(usize::from(expected.is_ok()) + usize::from(found.is_ok()))
+    Ok(found.is_ok())
 }
 
 // Messages.
@@ -327,8 +328,12 @@ proptest! {
             }),
             any_result(),
         ], 0..12),
+        before in vec(any::<u8>(), 0..10),
     ) {
-        let mut writer = ResultWriter::with_capacity(results.len());
+        // What a buffer holds before stays as it is.
+        let mut bytes = before.clone();
+        let mut writer = ResultWriter::new(&mut bytes);
+        writer.reserve(results.len() / 2);
         for result in &results {
             let plain = SolveResult { conflicts: Vec::new(), invalid: None, ..result.clone() } == *result;
             match Outcome::try_from(result.outcome) {
@@ -339,7 +344,8 @@ proptest! {
                 _ => writer.push_any(result.clone()),
             }
         }
-        prop_assert_eq!(encoded(&writer), SolveManyResponse { results }.encode_to_vec());
+        let message = SolveManyResponse { results }.encode_to_vec();
+        prop_assert_eq!(bytes, [before, message].concat());
     }
 
     #[test]
@@ -374,12 +380,12 @@ proptest! {
     }
 
     #[test]
-    fn messages_in_pieces_are_read_as_prost_does(
+    fn responses_in_pieces_are_read_as_prost_does(
         bytes in prop_oneof![message(), fields(), damaged()],
         cuts in vec(any::<prop::sample::Index>(), 0..6),
     ) {
         let pieces = pieces(&bytes, &cuts);
-        agree_on(|| Scattered(pieces.iter().cloned().collect()))?;
+        agree_on_results(|| Scattered(pieces.iter().cloned().collect()))?;
     }
 }
 
@@ -409,7 +415,8 @@ fn options_add_up_and_the_last_value_wins() {
         }),
     };
     let bytes = [options(7, 3, 0), options(0, 0, 5), options(9, 0, 0)].map(|message| message.encode_to_vec());
-    let received = Puzzles::decode(bytes.concat().as_slice()).unwrap();
+    let bytes = bytes.concat();
+    let received = Puzzles::read(&bytes).unwrap();
     assert_eq!(received.len(), 3);
     assert_eq!(received.options(), options(9, 3, 5).options.as_ref());
 }
@@ -427,27 +434,35 @@ fn cells_are_read_packed_and_one_by_one() {
 fn a_line_that_is_not_utf8_fails_its_message() {
     for line in [[0xff; 81], [b'.'; 81]] {
         let bytes = [delimited(1, &[b'.'; 81], 0), delimited(1, &line, 0)].concat();
-        assert_eq!(Puzzles::decode(bytes.as_slice()).is_ok(), line.is_ascii());
+        assert_eq!(Puzzles::read(&bytes).is_ok(), line.is_ascii());
     }
 }
 
-/// Sends messages through the frames of gRPC, which come in `pieces` of any size, and reads them again.
-fn through_tonic<T: Encode, U: Decode>(
-    messages: Vec<T>,
-    cuts: &[prop::sample::Index],
-) -> Vec<Result<U, Status>> {
+/// The frames of gRPC with these messages, as tonic makes them.
+async fn through_tonic<T: Encode>(messages: Vec<T>) -> Bytes {
+    let source = tokio_stream::iter(messages.into_iter().map(Ok));
+    let body = EncodeBody::new_client(Codec::<T, Results>::default().encoder(), source, None, None);
+    body.collect().await.unwrap().to_bytes()
+}
+
+/// The responses in the frames of gRPC, which come in `pieces`, as tonic reads them.
+async fn from_tonic(pieces: Vec<Bytes>) -> Vec<Result<Results, Status>> {
+    let frames = pieces
+        .into_iter()
+        .map(|piece| Ok::<_, Status>(http_body::Frame::data(piece)));
+    let body = StreamBody::new(tokio_stream::iter(frames));
+    let decoder = Codec::<PuzzleWriter, Results>::default().decoder();
+    Streaming::new_request(decoder, body, None, None).collect().await
+}
+
+fn run<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(async {
-        let source = tokio_stream::iter(messages.into_iter().map(Ok));
-        let body = EncodeBody::new_client(Codec::<T, U>::default().encoder(), source, None, None);
-        let bytes = body.collect().await.unwrap().to_bytes();
-        let frames = pieces(&bytes, cuts)
-            .into_iter()
-            .map(|piece| Ok::<_, Status>(http_body::Frame::data(piece)));
-        let body = StreamBody::new(tokio_stream::iter(frames));
-        let decoder = Codec::<T, U>::default().decoder();
-        Streaming::new_request(decoder, body, None, None).collect().await
-    })
+    runtime.block_on(future)
+}
+
+/// A message with what stands before it in gRPC.
+fn framed(message: &[u8]) -> Vec<u8> {
+    [&[0], (message.len() as u32).to_be_bytes().as_slice(), message].concat()
 }
 
 proptest! {
@@ -458,21 +473,22 @@ proptest! {
     ) {
         let line = |number| format!("{number:.>81}");
         let messages: Vec<Vec<String>> = counts.iter().map(|&count| (0..count).map(line).collect()).collect();
-        let requests = messages.iter().map(|lines| {
+        let requests: Vec<PuzzleWriter> = messages.iter().map(|lines| {
             let mut writer = PuzzleWriter::default();
             lines.iter().for_each(|line| writer.push(&as_line(line)));
             writer
-        });
-        let received = through_tonic::<PuzzleWriter, Puzzles>(requests.collect(), &cuts);
-        let received: Vec<_> = received.iter().map(|message| request(message.as_ref().unwrap()).puzzles).collect();
-        prop_assert_eq!(&received, &messages);
+        }).collect();
+        let expected: Vec<u8> = requests.iter().flat_map(|request| framed(&encoded(request))).collect();
+        prop_assert_eq!(run(through_tonic(requests)), expected);
 
         let responses = messages.iter().map(|lines| {
-            let mut writer = ResultWriter::default();
+            let mut message = Vec::new();
+            let mut writer = ResultWriter::new(&mut message);
             lines.iter().for_each(|line| writer.push(Outcome::Unique, 1, [as_line(line)]));
-            writer
+            framed(&message)
         });
-        let received = through_tonic::<ResultWriter, Results>(responses.collect(), &cuts);
+        let responses: Vec<u8> = responses.flatten().collect();
+        let received = run(from_tonic(pieces(&responses, &cuts)));
         let received = received.iter().map(|message| response(message.as_ref().unwrap()).results);
         let solutions = received.map(|results| results.into_iter().flat_map(|result| result.solutions).collect::<Vec<_>>());
         prop_assert_eq!(solutions.collect::<Vec<_>>(), messages);
@@ -481,10 +497,8 @@ proptest! {
 
 #[test]
 fn what_is_no_message_is_an_internal_error() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let frame = Bytes::from_static(&[0, 0, 0, 0, 2, 0x0a, 0x05]);
-    let decoder = Codec::<ResultWriter, Puzzles>::default().decoder();
-    let mut received = Streaming::new_request(decoder, Full::new(frame), None, None);
-    let error = runtime.block_on(received.message()).unwrap_err();
+    let received = run(from_tonic(vec![frame]));
+    let error = received[0].as_ref().unwrap_err();
     assert_eq!(error.code(), tonic::Code::Internal);
 }

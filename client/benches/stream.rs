@@ -15,7 +15,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sudoku_client::{Grid, SudokuClient};
 use sudoku_proto::v1::Outcome;
-use sudoku_proto::wire::{Encode, ResultWriter};
+use sudoku_proto::wire::ResultWriter;
 use tokio_stream::StreamExt;
 use tonic::Status;
 use tonic::codegen::{Body as HttpBody, Service, http};
@@ -47,11 +47,11 @@ struct Answers {
 
 /// The answer to a message of so many puzzles, in its frame.
 fn answer(puzzles: usize) -> Bytes {
-    let mut results = ResultWriter::default();
+    let mut frame = vec![0; PREFIX];
+    let mut results = ResultWriter::new(&mut frame);
     (0..puzzles).for_each(|_| results.push(Outcome::Unique, 1, [*SOLUTION]));
-    let mut frame = vec![0];
-    frame.extend((results.encoded_len() as u32).to_be_bytes());
-    results.encode(&mut frame);
+    let length = (frame.len() - PREFIX) as u32;
+    frame[1..PREFIX].copy_from_slice(&length.to_be_bytes());
     frame.into()
 }
 

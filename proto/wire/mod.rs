@@ -1,4 +1,4 @@
-//! A codec of the two `SolveMany` messages that costs little a puzzle, and the stubs of the service with it.
+//! The two `SolveMany` messages at little cost a puzzle, and the stubs of the service with them.
 //!
 //! The wire format is that of the contract, byte for byte, and so is what is refused. What differs is that no puzzle and
 //! no solution becomes a `String`: a message that was received stays as it came, and its lines are read in place; one to
@@ -22,7 +22,9 @@ pub use codec::{Codec, Decode, Decoder, Encode, Encoder};
 pub use puzzles::{Lines, PuzzleWriter, Puzzles};
 pub use results::{Found, ResultWriter, Results, Solutions};
 
-// The client and the server, as generated for the types above.
+// The client as generated for the types above, and the server of the methods without streams: whoever serves
+// `SolveMany` with these types has the frames of gRPC in hand itself, as a stub has no place for a message that is
+// borrowed from one.
 include!(concat!(
     env!("OUT_DIR"),
     "/wire_client/sudoku.v1.SudokuService.rs"

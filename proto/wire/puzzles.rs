@@ -1,45 +1,60 @@
 //! `SolveManyRequest`: puzzles out of a client, and into a server.
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::BufMut;
 use prost::{DecodeError, Message};
 
-use super::codec::{Decode, Encode};
+use super::codec::Encode;
 use super::{CELLS, LINE, count_lines, line_header};
 use crate::v1::{SolveManyRequest, SolveOptions};
-
-/// The most bytes of a message that is copied.
-const SMALL: usize = 512;
 
 /// What stands before a puzzle of 81 characters.
 const HEADER: [u8; 2] = line_header(1);
 
-/// A [`SolveManyRequest`] that was received.
+/// A [`SolveManyRequest`] that was received, read where it lies.
 ///
 /// ```
 /// use sudoku_proto::v1::SolveManyRequest;
-/// use sudoku_proto::wire::{Decode, Puzzles};
+/// use sudoku_proto::wire::Puzzles;
 /// use prost::Message;
 ///
 /// let puzzles = vec![".".repeat(81), "too short".to_owned()];
 /// let message = SolveManyRequest { puzzles, options: None };
-/// let received = Puzzles::decode(message.encode_to_vec().as_slice())?;
+/// let encoded = message.encode_to_vec();
+/// let received = Puzzles::read(&encoded)?;
 /// assert_eq!(received.len(), 2);
 /// assert!(received.iter().eq(&message.puzzles));
 /// # Ok::<(), prost::DecodeError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Puzzles {
+pub struct Puzzles<'a> {
     /// The fields of puzzles of 81 ASCII characters that the message begins with.
-    lines: Bytes,
-    /// The puzzles after them: from the first on that is something else.
-    rest: Vec<String>,
-    options: Option<SolveOptions>,
+    lines: &'a [[u8; LINE]],
+    /// What comes after them, from the first puzzle on that is something else. Nearly always that is nothing.
+    rest: Option<Box<SolveManyRequest>>,
 }
 
-impl Puzzles {
+impl<'a> Puzzles<'a> {
+    /// Reads a message that takes all of `encoded`.
+    ///
+    /// # Errors
+    ///
+    /// What `prost` has against the message. It accepts all that this does, and nothing else.
+    pub fn read(encoded: &'a [u8]) -> Result<Self, DecodeError> {
+        let count = count_lines(encoded, HEADER);
+        let (lines, rest) = encoded.split_at(LINE * count);
+        Ok(Self {
+            lines: lines.as_chunks().0,
+            rest: match rest {
+                [] => None,
+                // A message may be cut between any two fields, and what the parts mean adds up.
+                rest => Some(Box::new(SolveManyRequest::decode(rest)?)),
+            },
+        })
+    }
+
     /// How many puzzles there are.
     pub fn len(&self) -> usize {
-        self.lines.len() / LINE + self.rest.len()
+        self.lines.len() + self.rest().len()
     }
 
     /// Whether there is none.
@@ -47,9 +62,13 @@ impl Puzzles {
         self.len() == 0
     }
 
+    fn rest(&self) -> &[String] {
+        self.rest.as_ref().map_or(&[], |rest| &rest.puzzles)
+    }
+
     /// The options for all of them, if the message has any.
     pub fn options(&self) -> Option<&SolveOptions> {
-        self.options.as_ref()
+        self.rest.as_ref()?.options.as_ref()
     }
 
     /// The texts that should be puzzles, in the order of the message.
@@ -61,8 +80,8 @@ impl Puzzles {
     /// The same texts as bytes, which costs less.
     pub fn lines(&self) -> Lines<'_> {
         Lines {
-            lines: self.lines.as_chunks::<LINE>().0.iter(),
-            rest: self.rest.iter(),
+            lines: self.lines.iter(),
+            rest: self.rest().iter(),
         }
     }
 }
@@ -91,33 +110,6 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 impl ExactSizeIterator for Lines<'_> {}
-
-impl Decode for Puzzles {
-    fn decode(mut frame: impl Buf) -> Result<Self, DecodeError> {
-        let (lines, rest) = match frame.chunk() {
-            // Copied, which costs less than to keep what all messages of a frame came in. Looked at before, since reading
-            // what was written just now would wait for it.
-            small if frame.remaining() <= SMALL && small.len() == frame.remaining() => {
-                let (lines, rest) = small.split_at(LINE * count_lines(small, HEADER));
-                let parts = (Bytes::copy_from_slice(lines), Bytes::copy_from_slice(rest));
-                frame.advance(frame.remaining());
-                parts
-            }
-            _ => {
-                let mut lines = frame.copy_to_bytes(frame.remaining());
-                let rest = lines.split_off(LINE * count_lines(&lines, HEADER));
-                (lines, rest)
-            }
-        };
-        // A message may be cut between any two fields, and what the parts mean adds up.
-        let SolveManyRequest { puzzles, options } = SolveManyRequest::decode(rest)?;
-        Ok(Self {
-            lines,
-            rest: puzzles,
-            options,
-        })
-    }
-}
 
 /// A [`SolveManyRequest`] that is written puzzle by puzzle.
 ///

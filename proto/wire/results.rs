@@ -1,9 +1,9 @@
 //! `SolveManyResponse`: results out of a server, and into a client.
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::{Buf, Bytes};
 use prost::{DecodeError, Message, decode_length_delimiter, length_delimiter_len};
 
-use super::codec::{Decode, Encode};
+use super::codec::Decode;
 use super::{CELLS, LINE, count_lines, length_delimited, line_header, varint};
 use crate::v1::{Outcome, SolveManyResponse, SolveResult};
 
@@ -18,33 +18,36 @@ const COUNT: u8 = varint(3);
 /// The values of an integer that take a byte.
 const ONE_BYTE: u32 = 0x80;
 
-/// A [`SolveManyResponse`] that is written result by result.
+/// Writes a [`SolveManyResponse`] result by result, after whatever a buffer holds.
 ///
 /// ```
 /// use prost::Message;
 /// use sudoku_proto::v1::{Outcome, SolveManyResponse, SolveResult};
-/// use sudoku_proto::wire::{Encode, ResultWriter};
-///
-/// let mut writer = ResultWriter::default();
-/// writer.push(Outcome::Unsolvable, 0, []);
+/// use sudoku_proto::wire::ResultWriter;
 ///
 /// let mut message = Vec::new();
-/// writer.encode(&mut message);
+/// ResultWriter::new(&mut message).push(Outcome::Unsolvable, 0, []);
+///
 /// let result = SolveResult { outcome: Outcome::Unsolvable.into(), ..SolveResult::default() };
 /// assert_eq!(message, SolveManyResponse { results: vec![result] }.encode_to_vec());
 /// ```
-#[derive(Debug, Clone, Default)]
-pub struct ResultWriter {
-    encoded: Vec<u8>,
+#[derive(Debug)]
+pub struct ResultWriter<'a> {
+    encoded: &'a mut Vec<u8>,
 }
 
-impl ResultWriter {
-    /// A message without results, in which `results` with a solution each have room without a further allocation.
-    pub fn with_capacity(results: usize) -> Self {
-        // The solution, and two bytes each for the outcome, the count, and the tag and length of all this.
-        Self {
-            encoded: Vec::with_capacity((LINE + 6) * results),
-        }
+/// The bytes of a result with one solution, as nearly all have.
+const ONE: usize = 4 + LINE + 2;
+
+impl<'a> ResultWriter<'a> {
+    /// Begins a message at the end of `encoded`.
+    pub fn new(encoded: &'a mut Vec<u8>) -> Self {
+        Self { encoded }
+    }
+
+    /// Makes room for so many results with a solution each, which then need no further allocation.
+    pub fn reserve(&mut self, results: usize) {
+        self.encoded.reserve(ONE * results);
     }
 
     /// Adds a result without conflicts of a puzzle that is one. The solutions are 81 characters each, which must be
@@ -68,7 +71,7 @@ impl ResultWriter {
         let len = outcome_len + solutions.len() * LINE + count_len;
         self.encoded.reserve(1 + length_delimiter_len(len) + len);
         self.encoded.push(RESULT);
-        put_varint(len, &mut self.encoded);
+        put_varint(len, self.encoded);
         if outcome != 0 {
             self.encoded.extend_from_slice(&[OUTCOME, outcome]);
         }
@@ -80,14 +83,14 @@ impl ResultWriter {
         }
         if solution_count != 0 {
             self.encoded.push(COUNT);
-            put_varint(solution_count as usize, &mut self.encoded);
+            put_varint(solution_count as usize, self.encoded);
         }
     }
 
     /// Adds a result with one solution, as nearly all are: in one piece.
     fn push_one(&mut self, outcome: u8, solution: &[u8; CELLS]) {
-        const BODY: usize = 2 + LINE + 2;
-        let mut field = [0; 2 + BODY];
+        const BODY: usize = ONE - 2;
+        let mut field = [0; ONE];
         let (head, body) = field.split_at_mut(4);
         head.copy_from_slice(&[RESULT, BODY as u8, OUTCOME, outcome]);
         let (line, count) = body.split_at_mut(LINE);
@@ -102,7 +105,7 @@ impl ResultWriter {
         SolveManyResponse {
             results: vec![result],
         }
-        .encode_raw(&mut self.encoded);
+        .encode_raw(self.encoded);
     }
 }
 
@@ -112,16 +115,6 @@ fn put_varint(value: usize, buffer: &mut Vec<u8>) {
         Ok(byte) if u32::from(byte) < ONE_BYTE => buffer.push(byte),
         // It only fails where a buffer has no room, and this one grows.
         _ => prost::encode_length_delimiter(value, buffer).unwrap_or_default(),
-    }
-}
-
-impl Encode for ResultWriter {
-    fn encoded_len(&self) -> usize {
-        self.encoded.len()
-    }
-
-    fn encode(&self, frame: &mut impl BufMut) {
-        frame.put_slice(&self.encoded);
     }
 }
 

@@ -129,7 +129,7 @@ pub struct Args {
     )]
     pub log_format: LogFormat,
 
-    /// Threads that solve SolveMany messages; auto is one for each core
+    /// Cores that solve SolveMany messages at once; auto is all of them
     #[arg(long, value_name = "N", default_value = "auto", value_parser = threads, help_heading = "Solving")]
     threads: NonZeroUsize,
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sudoku_engine::GridError;
 use sudoku_proto::v1::ERROR_DOMAIN;
+use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -19,6 +20,8 @@ pub(crate) enum Error {
     TooManyPuzzles { received: usize, limit: u32 },
     #[error("the message has more than the {limit} bytes that are taken")]
     MessageTooLarge { limit: u32 },
+    #[error("messages may be packed with gzip, and with nothing else")]
+    Encoding,
     #[error("the call's deadline passed")]
     Deadline,
     #[error("the request was not complete within {patience:?}")]
@@ -84,6 +87,8 @@ impl Error {
             Self::Overloaded => (Code::ResourceExhausted, "OVERLOADED"),
             Self::Draining => (Code::Unavailable, "DRAINING"),
             Self::Unauthenticated => (Code::Unauthenticated, "UNAUTHENTICATED"),
+            // As for a method that there is none of, no reason of the contract says more than the code.
+            Self::Encoding => (Code::Unimplemented, ""),
             // gRPC servers in other languages answer bytes that are no message with INTERNAL too.
             Self::Malformed(_) | Self::Internal => (Code::Internal, "INTERNAL"),
         }
@@ -99,6 +104,7 @@ impl Error {
                 vec![("limit", limit.to_string())]
             }
             Self::OptionOutOfRange { .. }
+            | Self::Encoding
             | Self::Deadline
             | Self::Late { .. }
             | Self::Overloaded
@@ -118,6 +124,14 @@ impl Failure {
     /// The status that says so: the only place that makes one.
     pub fn status(&self) -> Status {
         let (code, reason) = self.error.code_and_reason();
+        if self.error == Error::Encoding {
+            let mut accepted = MetadataMap::new();
+            accepted.insert(
+                "grpc-accept-encoding",
+                MetadataValue::from_static("gzip,identity"),
+            );
+            return Status::with_metadata(code, self.error.to_string(), accepted);
+        }
         let mut metadata = self.error.metadata();
         if let Some(message) = self.message {
             metadata.insert("message".to_owned(), message.to_string());
@@ -135,6 +149,7 @@ impl Failure {
             }
             Error::TooManyPuzzles { .. }
             | Error::MessageTooLarge { .. }
+            | Error::Encoding
             | Error::Deadline
             | Error::Late { .. }
             | Error::Draining
@@ -249,6 +264,16 @@ mod tests {
     fn no_credential() {
         let code = Code::Unauthenticated;
         check(Error::Unauthenticated, code, "UNAUTHENTICATED", &[]);
+    }
+
+    #[test]
+    fn an_unknown_packing() {
+        let status = Status::from(Error::Encoding);
+        assert_eq!(status.code(), Code::Unimplemented);
+        assert_eq!(
+            status.metadata().get("grpc-accept-encoding").unwrap(),
+            "gzip,identity"
+        );
     }
 
     #[test]

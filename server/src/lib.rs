@@ -4,7 +4,7 @@
 //!
 //! A call comes in through [`Rpc`], over a socket ([`serve()`]) or from within the process ([`in_process`]). [`Service`] has
 //! the three methods. `Solve` runs its search in slices on the runtime's worker; `SolveMany` hands its messages to a pool
-//! of threads. One module makes every gRPC status, `error`; two know the messages of the contract besides the methods,
+//! of workers, tasks of the runtime too. One module makes every gRPC status, `error`; two know the messages of the contract besides the methods,
 //! `options` on the way in and `reply` on the way out.
 
 #![forbid(unsafe_code)]
@@ -24,6 +24,7 @@ mod lifetime;
 mod listener;
 mod metrics;
 mod options;
+mod packing;
 mod panics;
 mod pool;
 mod preface;
@@ -49,9 +50,8 @@ pub use listener::{Address, AddressError, Listener};
 pub use rejected::Rejection;
 pub use rpc::{Rpc, in_process};
 pub use serve::{Drained, serve};
-pub use service::{Load, Service, StartError};
+pub use service::{Load, Service};
 pub use settings::{Limits, Settings, SettingsError};
-pub use solve_many::Answers;
 pub use tls::Tls;
 pub use tokens::Tokens;
 pub use watched::FileError;

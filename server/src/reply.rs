@@ -9,30 +9,53 @@ use crate::metrics::Tally;
 use crate::pool::Solved;
 use crate::search::{Answer, Outcome};
 
-/// The results of a message: those of its puzzles, and in their places those of what is none.
-pub(crate) fn results<'a>(
-    mut solved: impl Iterator<Item = Solved<'a>>,
-    invalid: &[(usize, GridError)],
-    count: usize,
-    tally: &mut Tally,
-) -> ResultWriter {
-    let mut writer = ResultWriter::with_capacity(count);
-    let mut next = 0;
-    for (index, error) in invalid {
-        solved
-            .by_ref()
-            .take(index - next)
-            .for_each(|solved| tally.puzzle(write(solved, &mut writer)));
-        writer.push_any(self::invalid(error));
-        tally.puzzle(v1::Outcome::Invalid);
-        next = index + 1;
+/// Writes the results of a message: those of its puzzles as they are solved, and in their places those of what is none.
+#[derive(Debug)]
+pub(crate) struct Results<'a> {
+    writer: ResultWriter<'a>,
+    tally: &'a mut Tally,
+    /// The index of the next result.
+    next: usize,
+    /// What is no puzzle and has no result yet, with its index, ascending.
+    invalid: &'a [(usize, GridError)],
+}
+
+impl<'a> Results<'a> {
+    /// Begins a message with these strings that are no puzzles.
+    pub fn new(writer: ResultWriter<'a>, invalid: &'a [(usize, GridError)], tally: &'a mut Tally) -> Self {
+        let mut results = Self {
+            writer,
+            tally,
+            next: 0,
+            invalid,
+        };
+        results.write_invalid();
+        results
     }
-    solved.for_each(|solved| tally.puzzle(write(solved, &mut writer)));
-    writer
+
+    /// Adds the result of the next puzzle.
+    pub fn add(&mut self, solved: Solved<'_>) {
+        let outcome = write(solved, &mut self.writer);
+        self.tally.puzzle(outcome);
+        self.next += 1;
+        self.write_invalid();
+    }
+
+    /// Adds the results of what is no puzzle and comes next.
+    fn write_invalid(&mut self) {
+        while let [(index, error), rest @ ..] = self.invalid
+            && *index == self.next
+        {
+            self.writer.push_any(invalid(error));
+            self.tally.puzzle(v1::Outcome::Invalid);
+            self.next += 1;
+            self.invalid = rest;
+        }
+    }
 }
 
 /// Adds the result of a puzzle, and gives its outcome.
-fn write(solved: Solved<'_>, writer: &mut ResultWriter) -> v1::Outcome {
+fn write(solved: Solved<'_>, writer: &mut ResultWriter<'_>) -> v1::Outcome {
     let answer = match solved {
         Solved::InBatch(batch, index) => return write_of_batch(batch, index, writer),
         Solved::Alone(answer) => answer,
@@ -46,7 +69,7 @@ fn write(solved: Solved<'_>, writer: &mut ResultWriter) -> v1::Outcome {
     outcome
 }
 
-fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter) -> v1::Outcome {
+fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter<'_>) -> v1::Outcome {
     let (outcome, count) = match batch.outcome(index) {
         Some(batch::Outcome::Unique) => (v1::Outcome::Unique, 1),
         Some(batch::Outcome::Multiple) => (v1::Outcome::Multiple, 2),
@@ -67,7 +90,7 @@ fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter) -> v1:
     outcome
 }
 
-fn write_unsolvable(puzzle: &Grid, writer: &mut ResultWriter) {
+fn write_unsolvable(puzzle: &Grid, writer: &mut ResultWriter<'_>) {
     let conflicts = conflicts(puzzle);
     if conflicts.is_empty() {
         return writer.push(v1::Outcome::Unsolvable, 0, []);

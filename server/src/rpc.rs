@@ -1,8 +1,8 @@
 //! The service as HTTP requests reach it, whether over a socket or from within the process.
 //!
-//! tonic decides some things before a handler runs, and differently from the contract. They are put right here: the size
-//! limits differ between methods and have their own error, deadlines bound a call from its first byte to its last, and a
-//! panic fails the call and nothing else.
+//! tonic decides some things before a handler runs, and differently from the contract. They are put right here: a message
+//! that is too large has an error of the contract, deadlines bound a call from its first byte to its last, and a panic
+//! fails the call and nothing else.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -20,33 +20,20 @@ use tonic::server::NamedService;
 use crate::body;
 use crate::deadline::Deadline;
 use crate::error::Error;
+use crate::packing::Packing;
 use crate::panics;
-use crate::service::{Service, StartError};
-use crate::settings::Settings;
+use crate::service::Service;
+use crate::settings::{Settings, SettingsError};
 
 /// The service as a tower service: it answers every call as the contract says, errors included.
 ///
-/// Give it to a router, or to a generated client to call it without a socket. It needs a tokio runtime with timers.
+/// Give it to a router, or to a generated client to call it without a socket. It needs a tokio runtime with timers, on
+/// which it also solves: the more threads that has, the more streams are solved at a time.
 #[derive(Debug, Clone)]
 pub struct Rpc {
-    unary: Method,
-    solve_many: Method,
-}
-
-/// The generated server with one size limit: it knows no other for its methods.
-#[derive(Debug, Clone)]
-struct Method {
     service: Arc<Service>,
-    server: SudokuServiceServer<Service>,
-    limit: u32,
-    shape: Shape,
-}
-
-/// Whether a method takes a message and gives one, or streams of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    Unary,
-    Streaming,
+    /// The methods that take a message and give one.
+    unary: SudokuServiceServer<Service>,
 }
 
 type Reply = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -70,7 +57,7 @@ type Reply = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + S
 /// # Errors
 ///
 /// Those of [`Service::new`].
-pub fn in_process(settings: Settings) -> Result<Rpc, StartError> {
+pub fn in_process(settings: Settings) -> Result<Rpc, SettingsError> {
     Ok(Service::new(settings)?.rpc())
 }
 
@@ -78,19 +65,13 @@ impl Service {
     /// The tower service that answers calls with this service.
     pub fn rpc(&self) -> Rpc {
         let service = Arc::new(self.clone());
-        let method = |shape, limit: u32| Method {
-            service: Arc::clone(&service),
-            server: SudokuServiceServer::from_arc(Arc::clone(&service))
+        let limit = self.settings.limits.max_solve_bytes;
+        Rpc {
+            unary: SudokuServiceServer::from_arc(Arc::clone(&service))
                 .accept_compressed(CompressionEncoding::Gzip)
                 .send_compressed(CompressionEncoding::Gzip)
                 .max_decoding_message_size(limit as usize),
-            limit,
-            shape,
-        };
-        let limits = &self.settings.limits;
-        Rpc {
-            unary: method(Shape::Unary, limits.max_solve_bytes),
-            solve_many: method(Shape::Streaming, limits.max_message_bytes),
+            service,
         }
     }
 }
@@ -110,11 +91,7 @@ impl tower::Service<Request<Body>> for Rpc {
     }
 
     fn call(&mut self, request: Request<Body>) -> Reply {
-        let method = match request.uri().path().rsplit('/').next() {
-            Some("SolveMany") => &self.solve_many,
-            _ => &self.unary,
-        };
-        let reply = method.clone().reply(request);
+        let reply = self.clone().reply(request);
         Box::pin(async {
             Ok(reply
                 .await
@@ -123,37 +100,58 @@ impl tower::Service<Request<Body>> for Rpc {
     }
 }
 
-impl Method {
-    async fn reply(mut self, mut request: Request<Body>) -> Result<Response<Body>, Error> {
+impl Rpc {
+    async fn reply(self, request: Request<Body>) -> Result<Response<Body>, Error> {
         let token = self.service.enter()?;
-        compress_as_asked(&mut request);
+        let packing = Packing::of_requests(request.headers())?;
         let deadline = Deadline::read(request.headers()).map_err(|problem| Error::malformed(&problem))?;
-        if self.shape == Shape::Unary {
-            let patience = self.service.settings.request_deadline;
-            request = request.map(|body| body::arriving(body, patience));
+        let counted = |body| body::counted(body, token);
+        match request.uri().path().rsplit('/').next() {
+            Some("SolveMany") => self.stream(request, packing, deadline, counted),
+            _ => Ok(self.single(request, packing, deadline).await?.map(counted)),
         }
-        let response = match deadline {
-            Some(deadline) => {
-                request.extensions_mut().insert(deadline);
-                // The methods look at the deadline themselves. This is for a request that does not arrive in time.
-                tokio::time::timeout_at(deadline.0.into(), self.call(request))
-                    .await
-                    .unwrap_or(Err(Error::Deadline))?
-            }
-            None => self.call(request).await?,
-        };
-        let response = response.map(|body| body::counted(body, token));
+    }
+
+    fn stream(
+        self,
+        request: Request<Body>,
+        packing: Packing,
+        deadline: Option<Deadline>,
+        counted: impl FnOnce(Body) -> Body,
+    ) -> Result<Response<Body>, Error> {
+        let deadline = deadline.map(|Deadline(instant)| instant);
+        let response = panics::catch("a call", || self.service.solve_many(request, packing, deadline))??;
+        let response = response.map(counted);
         Ok(match deadline {
-            // An answer in one piece holds nothing but itself.
-            Some(deadline) if self.shape == Shape::Streaming => {
-                response.map(|body| body::ending(body, deadline.0))
-            }
-            _ => response,
+            // The call is counted out with what is dropped at the deadline, whether or not the client reads.
+            Some(deadline) => response.map(|body| body::ending(body, deadline)),
+            None => response,
         })
     }
 
-    async fn call(&mut self, request: Request<Body>) -> Result<Response<Body>, Error> {
-        let response = panics::catch_in("a call", tower::Service::call(&mut self.server, request)).await?;
+    async fn single(
+        mut self,
+        mut request: Request<Body>,
+        packing: Packing,
+        deadline: Option<Deadline>,
+    ) -> Result<Response<Body>, Error> {
+        if packing.for_answers(request.headers()) == Packing::None {
+            request.headers_mut().remove("grpc-accept-encoding");
+        }
+        let patience = self.service.settings.request_deadline;
+        let mut request = request.map(|body| body::arriving(body, patience));
+        let Some(deadline) = deadline else {
+            return self.call_tonic(request).await;
+        };
+        request.extensions_mut().insert(deadline);
+        // The methods look at the deadline themselves. This is for a request that does not arrive in time.
+        tokio::time::timeout_at(deadline.0.into(), self.call_tonic(request))
+            .await
+            .unwrap_or(Err(Error::Deadline))
+    }
+
+    async fn call_tonic(&mut self, request: Request<Body>) -> Result<Response<Body>, Error> {
+        let response = panics::catch_in("a call", tower::Service::call(&mut self.unary, request)).await?;
         match response {
             Ok(response) => self.settle(response),
             Err(never) => match never {},
@@ -162,48 +160,15 @@ impl Method {
 
     /// Replaces an error that tonic made by itself.
     fn settle(&self, response: Response<Body>) -> Result<Response<Body>, Error> {
+        let limit = self.service.settings.limits.max_solve_bytes;
         let headers = response.headers();
         // Ours have details, and a success has its status in the trailers.
         if !headers.contains_key(Status::GRPC_STATUS) || headers.contains_key("grpc-status-details-bin") {
             return Ok(response);
         }
-        match Status::from_header_map(headers).and_then(|status| Error::of_tonic(&status, self.limit)) {
+        match Status::from_header_map(headers).and_then(|status| Error::of_tonic(&status, limit)) {
             Some(error) => Err(error),
             None => Ok(response),
         }
-    }
-}
-
-/// Most gRPC clients say that they take gzip, always. Packing each answer for them would cost more than all the solving,
-/// so only those are meant that pack their requests too.
-fn compress_as_asked(request: &mut Request<Body>) {
-    let headers = request.headers_mut();
-    if headers
-        .get("grpc-encoding")
-        .is_none_or(|encoding| encoding == "identity")
-    {
-        headers.remove("grpc-accept-encoding");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn answers_are_packed_only_for_those_who_pack() {
-        let mut request = Request::builder()
-            .header("grpc-accept-encoding", "identity,gzip")
-            .body(Body::empty())
-            .unwrap();
-        let mut packed = Request::builder()
-            .header("grpc-accept-encoding", "identity,gzip")
-            .header("grpc-encoding", "gzip")
-            .body(Body::empty())
-            .unwrap();
-        compress_as_asked(&mut request);
-        compress_as_asked(&mut packed);
-        assert!(!request.headers().contains_key("grpc-accept-encoding"));
-        assert!(packed.headers().contains_key("grpc-accept-encoding"));
     }
 }

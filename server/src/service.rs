@@ -1,6 +1,5 @@
-//! The three methods of the contract.
+//! The service, and the methods of the contract that take one message and give one.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -8,13 +7,12 @@ use std::time::Instant;
 use prost_types::Duration as WireDuration;
 use sudoku_engine::Grid;
 use sudoku_proto::v1::{GetServerInfoRequest, GetServerInfoResponse, SolveRequest, SolveResponse};
-use sudoku_proto::wire::Puzzles;
 use sudoku_proto::wire::sudoku_service_server::SudokuService;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status};
 
 use crate::deadline::Deadline;
 use crate::error::Error;
@@ -25,10 +23,8 @@ use crate::rejected::{Rejected, Rejection};
 use crate::reply;
 use crate::search::{Answer, Attempt};
 use crate::settings::{Settings, SettingsError};
-use crate::solve_many::Answers;
-use crate::traces::MessageTraces;
 
-/// The Sudoku service: the methods, the threads that solve, and the bounds on what is taken on at once.
+/// The Sudoku service: the methods, the workers that solve, and the bounds on what is taken on at once.
 ///
 /// Clones share all of that. [`Service::rpc`] makes the tower service that serves it.
 #[derive(Debug, Clone)]
@@ -49,18 +45,6 @@ pub struct Service {
     calls: TaskTracker,
 }
 
-/// Why there is no service.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// A setting is outside its range.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// The operating system refused a thread.
-    #[error("cannot start the threads that solve")]
-    Threads(#[source] io::Error),
-}
-
 /// What a service is doing at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Load {
@@ -70,22 +54,22 @@ pub struct Load {
     pub streams: usize,
     /// Messages of streams that are taken and whose answers have not left yet.
     pub messages: usize,
-    /// Threads that solve messages right now.
+    /// Workers that have messages of streams to solve.
     pub busy_threads: usize,
-    /// Pieces of messages that wait for a thread.
+    /// Pieces of messages that wait for a worker.
     pub waiting: usize,
 }
 
 impl Service {
-    /// Makes a service, and starts its threads.
+    /// Makes a service.
     ///
     /// # Errors
     ///
-    /// A setting outside its range, or a thread that the operating system refuses.
-    pub fn new(settings: Settings) -> Result<Self, StartError> {
+    /// A setting is outside its range.
+    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
-            pool: Pool::new(settings.threads, settings.isa).map_err(StartError::Threads)?,
+            pool: Pool::new(settings.threads, settings.isa),
             solves: Arc::new(Semaphore::new(settings.max_solves)),
             streams: Arc::new(Semaphore::new(settings.max_streams)),
             shared_messages: Arc::new(Semaphore::new(settings.shared_messages)),
@@ -179,11 +163,9 @@ impl Service {
         }
     }
 
-    fn open_stream(&self, request: Request<Streaming<Puzzles>>) -> Result<Answers, Error> {
-        let permit = self.permit(&self.streams)?;
-        let deadline = deadline(&request);
-        let traces = request.extensions().get::<MessageTraces>().cloned();
-        Ok(Answers::new(self, request.into_inner(), deadline, traces, permit))
+    /// Takes a permit for a stream.
+    pub(crate) fn stream_permit(&self) -> Result<OwnedSemaphorePermit, Error> {
+        self.permit(&self.streams)
     }
 
     /// Takes a permit, or refuses at once: work that waits for its turn would only get older.
@@ -206,19 +188,12 @@ fn deadline<T>(request: &Request<T>) -> Option<Instant> {
 
 #[tonic::async_trait]
 impl SudokuService for Service {
-    type SolveManyStream = Answers;
-
     async fn solve(&self, request: Request<SolveRequest>) -> Result<Response<SolveResponse>, Status> {
         let deadline = deadline(&request);
         let answer = self.solve_one(request.into_inner(), deadline).await?;
         Ok(Response::new(SolveResponse {
             result: Some(reply::result(&answer)),
         }))
-    }
-
-    async fn solve_many(&self, request: Request<Streaming<Puzzles>>) -> Result<Response<Answers>, Status> {
-        // Clients wait for the response headers before they send, so this returns before the first message.
-        Ok(Response::new(self.open_stream(request)?))
     }
 
     async fn get_server_info(

@@ -45,7 +45,8 @@ impl Default for Limits {
 pub struct Settings {
     /// What a call may ask for.
     pub limits: Limits,
-    /// The threads that solve `SolveMany` messages, 1 to 1,024. Default: one for each core that the process may use.
+    /// How many cores solve `SolveMany` messages at once, 1 to 1,024: so many workers share the runtime's threads with all
+    /// other tasks. Default: the cores that the process may use.
     pub threads: NonZeroUsize,
     /// The instruction set that the engines run on. Default: the best that the processor has. The answers are the same on
     /// each, but for which of several solutions come back.

@@ -46,12 +46,12 @@ impl Collector for Doing {
             ),
             (
                 "sudoku_busy_threads",
-                "Threads that solve messages",
+                "Workers that have messages of streams to solve",
                 load.busy_threads,
             ),
             (
                 "sudoku_queue_depth",
-                "Parts of messages that wait for a thread",
+                "Parts of messages that wait for a worker",
                 load.waiting,
             ),
         ] {

@@ -1,7 +1,7 @@
-//! A thread's batch engine, and the parts of streams in it.
+//! A worker's batch engine, and the parts of streams in it.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sudoku_engine::Isa;
 use sudoku_engine::batch::{Batch, Engine};
@@ -14,14 +14,18 @@ use crate::options::Options;
 /// become free, and shares these among the batches that wait: more hard ones would only make the others wait longer.
 const LEAST_PUZZLES: usize = 768;
 
-/// The same for puzzles so easy that it goes through these in a slice.
+/// The same for puzzles so easy that it goes through these in a turn.
 const MOST_PUZZLES: usize = 4_096;
 
 /// The least that a batch counts as, since it has a cost of its own.
 const LEAST_SIZE: usize = 4;
 
-/// How long the engine works between two looks at what else there is to do: some 200 microseconds.
-const SWEEPS: u32 = 96;
+/// How long the engine works before others have the thread. Single calls wait for it, and calls that are over end then.
+/// With half of it a puzzle that is easy takes a tenth more of the server's time.
+const TURN: Duration = Duration::from_micros(300);
+
+/// After how many sweeps it looks at the clock.
+const SWEEPS: u32 = 16;
 
 /// The engine, and what came in since it last worked.
 #[derive(Debug)]
@@ -87,10 +91,11 @@ impl Batches {
         }
     }
 
-    /// Works for a slice. Pushes what is left to the single engine.
+    /// Works for a turn. Pushes what is left to the single engine.
     pub fn advance(&mut self, rest: &mut Vec<Work>) {
         self.give_up();
-        self.engine.run(SWEEPS);
+        let begin = Instant::now();
+        while self.engine.run(SWEEPS) == SWEEPS && begin.elapsed() < TURN {}
         let before = self.held;
         let mut calls = Wakes::default();
         while let Some(batch) = self.engine.finished() {
@@ -100,7 +105,7 @@ impl Batches {
             self.held -= part.size;
             part.settle(batch, rest, &mut calls);
         }
-        // What two slices like this one take.
+        // What two turns like this one take.
         self.goal = (2 * (before - self.held)).clamp(LEAST_PUZZLES, MOST_PUZZLES);
     }
 

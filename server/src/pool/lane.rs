@@ -193,10 +193,13 @@ impl Lane {
         Ok(all)
     }
 
-    /// What was found out about these puzzles, which are solved.
-    pub fn solved(&self, puzzles: &Range<u64>) -> impl Iterator<Item = Solved<'_>> {
-        self.parts_of(puzzles)
-            .flat_map(|(part, indices)| indices.filter_map(|index| part.progress.get(index)))
+    /// Looks at what was found out about these puzzles, which are solved.
+    pub fn for_each_solved(&self, puzzles: &Range<u64>, mut look: impl FnMut(Solved<'_>)) {
+        for (part, indices) in self.parts_of(puzzles) {
+            for index in indices {
+                part.progress.get(index).into_iter().for_each(&mut look);
+            }
+        }
     }
 
     /// The parts with these puzzles, and which of each.
@@ -361,7 +364,7 @@ mod tests {
     }
 
     fn lane(deadline: Option<Instant>) -> Lane {
-        let pool = Pool::new(NonZeroUsize::new(2).unwrap(), Isa::detect()).unwrap();
+        let pool = Pool::new(NonZeroUsize::new(2).unwrap(), Isa::detect());
         pool.lane(deadline)
     }
 
@@ -390,6 +393,12 @@ mod tests {
         }
     }
 
+    fn count(lane: &Lane, puzzles: &Range<u64>) -> usize {
+        let mut count = 0;
+        lane.for_each_solved(puzzles, |_| count += 1);
+        count
+    }
+
     /// What was found: an outcome, and so many solutions, each of which is one.
     fn found(solved: Solved<'_>, line: &str) -> (search::Outcome, usize) {
         let puzzle = Grid::from_line(line).unwrap();
@@ -413,8 +422,8 @@ mod tests {
         (outcome, solutions.len())
     }
 
-    #[test]
-    fn both_engines_say_the_same() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn both_engines_say_the_same() {
         use search::Outcome::{Multiple, Solved, Unique, Unsolvable};
         let lines = [UNIQUE, CONFLICT, EMPTY, EVIL];
         for (limit, expected) in [
@@ -428,18 +437,19 @@ mod tests {
                 let puzzles = put(&mut lane, options(limit), (0..count).map(line));
                 lane.send();
                 assert_eq!(wait(&mut lane, &puzzles), Ok(()));
-                let solved: Vec<_> = lane.solved(&puzzles).collect();
-                assert_eq!(solved.len(), count);
-                for (index, &solved) in solved.iter().enumerate() {
+                let mut index = 0;
+                lane.for_each_solved(&puzzles, |solved| {
                     let found = found(solved, line(index));
                     assert_eq!(found, expected[index % 4], "{index} of {count}, limit {limit}");
-                }
+                    index += 1;
+                });
+                assert_eq!(index, count);
             }
         }
     }
 
-    #[test]
-    fn a_message_is_solved_before_what_comes_after_it() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_message_is_solved_before_what_comes_after_it() {
         let mut lane = lane(None);
         let forever = options(u32::MAX);
         let first = put(&mut lane, forever, [CONFLICT; 3]);
@@ -449,11 +459,11 @@ mod tests {
         assert_eq!(wait(&mut lane, &first), Ok(()));
         assert_eq!(wait(&mut lane, &last), Ok(()));
         assert_eq!(lane.is_solved(&endless), Ok(false));
-        assert_eq!(lane.solved(&last).count(), 40);
+        assert_eq!(count(&lane, &last), 40);
     }
 
-    #[test]
-    fn options_hold_for_their_message() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn options_hold_for_their_message() {
         let mut lane = lane(None);
         let messages: Vec<_> = [1, 2, 5, 2]
             .map(|limit| (limit, put(&mut lane, options(limit), [EMPTY; 70])))
@@ -461,16 +471,15 @@ mod tests {
         lane.send();
         for (limit, puzzles) in messages {
             assert_eq!(wait(&mut lane, &puzzles), Ok(()));
-            let solved: Vec<_> = lane.solved(&puzzles).collect();
-            assert_eq!(solved.len(), 70);
-            for solved in solved {
+            assert_eq!(count(&lane, &puzzles), 70);
+            lane.for_each_solved(&puzzles, |solved| {
                 assert_eq!(found(solved, EMPTY).1, limit as usize);
-            }
+            });
         }
     }
 
-    #[test]
-    fn options_of_a_message_without_puzzles_are_forgotten() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn options_of_a_message_without_puzzles_are_forgotten() {
         let expected = (search::Outcome::Unique, 1);
         for (good, limit) in [(0, 1), (PART_PUZZLES, 1), (0, 50)] {
             let mut lane = lane(None);
@@ -484,14 +493,14 @@ mod tests {
             let puzzles = put(&mut lane, options(2), [UNIQUE; 3]);
             lane.send();
             assert_eq!(wait(&mut lane, &puzzles), Ok(()));
-            for solved in lane.solved(&puzzles) {
+            lane.for_each_solved(&puzzles, |solved| {
                 assert_eq!(found(solved, UNIQUE), expected, "after limit {limit}");
-            }
+            });
         }
     }
 
-    #[test]
-    fn a_time_limit_bounds_the_batch_engine_too() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_time_limit_bounds_the_batch_engine_too() {
         let mut lane = lane(None);
         let options = Options {
             time_limit: Duration::from_nanos(1),
@@ -500,13 +509,13 @@ mod tests {
         let puzzles = put(&mut lane, options, [EVIL; 100]);
         lane.send();
         assert_eq!(wait(&mut lane, &puzzles), Ok(()));
-        for solved in lane.solved(&puzzles) {
+        lane.for_each_solved(&puzzles, |solved| {
             assert_eq!(found(solved, EVIL).0, search::Outcome::Undecided);
-        }
+        });
     }
 
-    #[test]
-    fn what_is_no_puzzle_is_handed_back() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_no_puzzle_is_handed_back() {
         let mut lane = lane(None);
         let mut lines = [UNIQUE, "x", UNIQUE].into_iter().map(str::as_bytes);
         assert_eq!(lane.put(options(2), &mut lines), Some("x".as_bytes()));
@@ -514,19 +523,19 @@ mod tests {
         assert_eq!(lane.next_puzzle(), 2);
         lane.send();
         assert_eq!(wait(&mut lane, &(0..2)), Ok(()));
-        assert_eq!(lane.solved(&(0..2)).count(), 2);
+        assert_eq!(count(&lane, &(0..2)), 2);
     }
 
-    #[test]
-    fn nothing_is_solved_that_was_not_sent() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_solved_that_was_not_sent() {
         let mut lane = lane(None);
         let puzzles = put(&mut lane, options(2), [UNIQUE]);
         assert_eq!(lane.is_solved(&puzzles), Ok(false));
         assert_eq!(lane.is_solved(&(0..0)), Ok(true));
     }
 
-    #[test]
-    fn after_the_deadline_all_is_lost() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn after_the_deadline_all_is_lost() {
         let mut lane = lane(Some(Instant::now()));
         for limit in [2, 3] {
             let puzzles = put(&mut lane, options(limit), [EVIL; 300]);
@@ -535,16 +544,16 @@ mod tests {
         }
     }
 
-    #[test]
-    fn batches_are_used_again() {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn batches_are_used_again() {
         let mut lane = lane(None);
         for line in [UNIQUE, EVIL, UNIQUE] {
             let puzzles = put(&mut lane, options(2), vec![line; 3 * PART_PUZZLES]);
             lane.send();
             assert_eq!(wait(&mut lane, &puzzles), Ok(()));
-            for solved in lane.solved(&puzzles) {
+            lane.for_each_solved(&puzzles, |solved| {
                 assert_eq!(found(solved, line), (search::Outcome::Unique, 1));
-            }
+            });
             lane.forget(puzzles.end);
             assert_eq!(lane.parts.len(), 0);
         }

@@ -1,11 +1,15 @@
-//! The threads that solve the messages of `SolveMany` streams.
+//! The workers that solve the messages of `SolveMany` streams.
 //!
-//! A [`Pool`] has a number of threads of its own, so that streams can keep every core busy while unary calls are answered
-//! by the runtime's workers. Each stream opens a [`Lane`], puts its puzzles in, and takes out what was found. All that is
-//! below this interface, the order and size of turns and the engine, can change without the rest of the server noticing.
+//! A [`Pool`] has a number of workers: tasks on the runtime that work for a fraction of a millisecond and then let others
+//! have the thread, such as those that read and write on connections and those that answer single calls. Each stream opens
+//! a [`Lane`], puts its puzzles in, and takes out what was found. All that is below this interface, the order and size of
+//! turns and the engine, can change without the rest of the server noticing.
+//!
+//! They were threads of their own before. On a core that is busy each change between such a thread and the runtime's took
+//! some 30 microseconds of the kernel's time, and there were two for every thousand puzzles.
 //!
 //! [`schedule`] decides who is next. A [`lane`] makes parts of the puzzles of messages that are ready together, and a
-//! [`call`] takes back what is done. Each thread has a batch engine for many puzzles at once, [`batches`]; [`work`] is what
+//! [`call`] takes back what is done. Each worker has a batch engine for many puzzles at once, [`batches`]; [`work`] is what
 //! it does besides, puzzle by puzzle. What was answered is kept as [`spare`] memory.
 
 mod batches;
@@ -15,7 +19,6 @@ mod schedule;
 mod spare;
 mod work;
 
-use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,13 +31,13 @@ use schedule::Schedule;
 use spare::Spare;
 use work::{Solver, Work};
 
-/// Threads that solve, shared by all who hold a clone or a lane. They end when the last of these is gone.
+/// Workers that solve, shared by all who hold a clone or a lane. They end when the last of these is gone.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     schedule: Arc<Schedule<Work>>,
     isa: Isa,
     spare: Arc<Spare>,
-    /// Closes the schedule when the last clone goes; the threads hold the schedule too.
+    /// Closes the schedule when the last clone goes; the workers hold the schedule too.
     _closer: Arc<Closer>,
 }
 
@@ -50,40 +53,33 @@ impl Drop for Closer {
 /// What the pool is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolLoad {
-    /// Threads that solve right now.
+    /// Workers that have work.
     pub busy: usize,
-    /// Pieces of work that wait for a thread.
+    /// Pieces of work that wait for a worker.
     pub waiting: usize,
 }
 
 impl Pool {
-    /// Starts the threads.
-    ///
-    /// # Errors
-    ///
-    /// The operating system's, if it refuses a thread.
-    pub fn new(threads: NonZeroUsize, isa: Isa) -> io::Result<Self> {
-        let schedule = Arc::new(Schedule::new(threads));
-        let pool = Self {
+    /// Makes a pool of so many workers. They start with the first lane.
+    pub fn new(workers: NonZeroUsize, isa: Isa) -> Self {
+        let schedule = Arc::new(Schedule::new(workers));
+        Self {
             schedule: Arc::clone(&schedule),
             isa,
             spare: Arc::default(),
-            _closer: Arc::new(Closer(Arc::clone(&schedule))),
-        };
-        for index in 0..threads.get() {
-            let schedule = Arc::clone(&schedule);
-            std::thread::Builder::new()
-                .name(format!("solve-{index}"))
-                .spawn(move || {
-                    stand_back();
-                    schedule.work(Solver::new(isa));
-                })?;
+            _closer: Arc::new(Closer(schedule)),
         }
-        Ok(pool)
     }
 
     /// Opens a place for a stream. After `deadline` no work is done for it.
+    ///
+    /// The workers that are missing start, on the runtime that this is called in: at first all of them, and once more if
+    /// their runtime has ended.
     pub fn lane(&self, deadline: Option<Instant>) -> Lane {
+        for post in Schedule::vacancies(&self.schedule) {
+            let isa = self.isa;
+            tokio::spawn(async move { post.work(Solver::new(isa)).await });
+        }
         Lane::new(
             self.clone(),
             Arc::new(Call::new(self.schedule.open(), self.isa, deadline)),
@@ -93,19 +89,5 @@ impl Pool {
     /// What the pool is doing right now.
     pub fn load(&self) -> PoolLoad {
         self.schedule.load()
-    }
-}
-
-/// By how much the threads that solve are nicer than the others.
-#[cfg(target_os = "linux")]
-const NICE: i32 = 3;
-
-/// Lets the runtime's threads go first when they have something to do: it is little at a time, and calls of `Solve` wait for
-/// it. Without this the slowest of these wait until the operating system takes the core from a thread that solves.
-fn stand_back() {
-    // Linux counts niceness by the thread, and changes that of the calling one. Elsewhere it is the process's.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(NICE) {
-        tracing::debug!(%error, "a thread that solves keeps its priority");
     }
 }

@@ -1,17 +1,20 @@
 //! Who works on what, and when.
 //!
-//! Work comes in lanes, one for each stream. The threads go around the lanes that have work and give each a turn, so a
+//! Work comes in lanes, one for each stream. The workers go around the lanes that have work and give each a turn, so a
 //! stream with much of it does not hold up one with little. Work at first sight and work that proved hard go separate
-//! rounds, and each thread does some of both in turn, so neither holds up the other.
+//! rounds, and each worker does some of both in turn, so neither holds up the other.
 //!
-//! Of the hard work of a lane only as much is begun at a time as there are threads. What is begun thus keeps its fair
+//! Of the hard work of a lane only as much is begun at a time as there are workers. What is begun thus keeps its fair
 //! share of the time, however much is waiting, and the searches in memory are few.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use super::PoolLoad;
 use crate::panics;
@@ -41,7 +44,7 @@ pub(super) enum Stage {
     Begun,
 }
 
-/// What a thread works with. It may keep work that it was given, and do it bit by bit.
+/// What a worker works with. It may keep work that it was given, and do it bit by bit.
 pub(super) trait Worker {
     type Task: Task;
 
@@ -64,18 +67,18 @@ pub(super) trait Worker {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct LaneId(u64);
 
-/// The work of all lanes, and the threads' way to it.
+/// The work of all lanes, and the workers' way to it.
 pub(super) struct Schedule<T> {
     state: Mutex<State<T>>,
-    /// Told when there is work for a thread that waits, and when the schedule closes.
-    work: Condvar,
-    threads: usize,
+    /// Told when there is work for a worker that waits, and when the schedule closes.
+    work: Notify,
+    workers: usize,
 }
 
 /// Lanes that have a turn to give, each once, the next one first; and some that are gone.
 type Ring = VecDeque<LaneId>;
 
-/// The most that a thread takes at a time while others have nothing to do, so that they find some too.
+/// The most that a worker takes at a time while others have nothing to do, so that they find some too.
 const MOST_AT_ONCE: usize = 256;
 
 struct State<T> {
@@ -84,9 +87,9 @@ struct State<T> {
     new: Ring,
     hard: Ring,
     next_id: u64,
-    /// Threads that wait for work, and threads that have some.
+    /// Workers that there are, and those that wait for work.
+    posts: usize,
     idle: usize,
-    busy: usize,
     closed: bool,
 }
 
@@ -94,7 +97,7 @@ struct Lane<T> {
     new: VecDeque<T>,
     hard: VecDeque<T>,
     begun: VecDeque<T>,
-    /// Hard work under way: that in `begun`, and that which a thread has at the moment.
+    /// Hard work under way: that in `begun`, and that which a worker has at the moment.
     under_way: usize,
     /// Whether the lane stands in the rings.
     in_new: bool,
@@ -102,19 +105,19 @@ struct Lane<T> {
 }
 
 impl<T: Task> Schedule<T> {
-    pub fn new(threads: NonZeroUsize) -> Self {
+    pub fn new(workers: NonZeroUsize) -> Self {
         Self {
             state: Mutex::new(State {
                 lanes: HashMap::new(),
                 new: Ring::new(),
                 hard: Ring::new(),
                 next_id: 0,
+                posts: 0,
                 idle: 0,
-                busy: 0,
                 closed: false,
             }),
-            work: Condvar::new(),
-            threads: threads.get(),
+            work: Notify::new(),
+            workers: workers.get(),
         }
     }
 
@@ -130,64 +133,65 @@ impl<T: Task> Schedule<T> {
     /// Adds work, each piece to its lane.
     pub fn add(&self, work: impl IntoIterator<Item = T>) {
         let mut state = self.lock();
-        state.file(work, self.threads);
+        state.file(work, self.workers);
         self.unlock_and_wake(state);
     }
 
-    /// Closes a lane and drops its work, but for that which a thread has at the moment.
+    /// Closes a lane and drops its work, but for that which a worker has at the moment.
     pub fn remove(&self, id: LaneId) {
         let lane = self.lock().lanes.remove(&id);
         // Dropped without the lock: it may be much.
         drop(lane);
     }
 
-    /// Ends the threads, after their turn.
+    /// Ends the workers, after their turn.
     pub fn close(&self) {
         self.lock().closed = true;
-        self.work.notify_all();
+        self.work.notify_waiters();
     }
 
     pub fn load(&self) -> PoolLoad {
         let state = self.lock();
         PoolLoad {
-            busy: state.busy,
+            busy: state.posts - state.idle,
             waiting: state.lanes.values().map(Lane::len).sum(),
         }
     }
 
-    /// Works until the schedule closes: what each thread does.
-    pub fn work(&self, mut worker: impl Worker<Task = T>) {
-        let (mut tasks, mut rest) = (Vec::new(), Vec::new());
-        let mut state = self.lock();
-        while !state.closed {
-            let hard = state.take(worker.room(), self.threads, &mut tasks);
-            if tasks.is_empty() && worker.is_idle() {
-                state.idle += 1;
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-                state.idle -= 1;
-                continue;
-            }
-            state.busy += 1;
-            self.unlock_and_wake(state);
-
-            for task in tasks.drain(..) {
-                contain(|| worker.turn(task, &mut rest));
-            }
-            if !contain(|| worker.advance(&mut rest)) {
-                worker.reset();
-            }
-
-            state = self.lock();
-            state.busy -= 1;
-            if let Some(id) = hard {
-                state.hard_turn_is_over(id, self.threads);
-            }
-            state.file(rest.drain(..), self.threads);
-        }
+    /// The posts of workers that are missing.
+    pub fn vacancies(this: &Arc<Self>) -> Vec<Post<T>> {
+        let mut state = this.lock();
+        let missing = this.workers - state.posts;
+        state.posts = this.workers;
+        (0..missing).map(|_| Post(Arc::clone(this))).collect()
     }
 
-    /// Wakes a thread if one waits and there is work. Not before the lock is free: it may run at once, in the place of this
-    /// one.
+    /// Takes the work for a worker's next turns.
+    fn next_turns(&self, worker: &impl Worker<Task = T>, tasks: &mut Vec<T>) -> Next<'_, T> {
+        let mut state = self.lock();
+        if state.closed {
+            return Next::End;
+        }
+        let hard = state.take(worker.room(), self.workers, tasks);
+        if tasks.is_empty() && worker.is_idle() {
+            state.idle += 1;
+            // Made with the lock held, so that it is told of all that comes from now on.
+            return Next::Wait(Idle(self), self.work.notified());
+        }
+        self.unlock_and_wake(state);
+        Next::Turns(hard)
+    }
+
+    /// Files what is left after a worker's turns. `hard` is the lane whose hard work it had.
+    fn end_turns(&self, hard: Option<LaneId>, rest: &mut Vec<T>) {
+        let mut state = self.lock();
+        if let Some(id) = hard {
+            state.hard_turn_is_over(id, self.workers);
+        }
+        state.file(rest.drain(..), self.workers);
+    }
+
+    /// Wakes a worker if one waits and there is work. Not before the lock is free, which it needs first of all.
     fn unlock_and_wake(&self, state: MutexGuard<'_, State<T>>) {
         let wake = state.idle > 0 && !(state.new.is_empty() && state.hard.is_empty());
         drop(state);
@@ -199,6 +203,69 @@ impl<T: Task> Schedule<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         // No task runs with the lock held, so a panic leaves the state whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The duty to work. Dropping it leaves it vacant, as when a runtime ends with all of its tasks.
+pub(super) struct Post<T: Task>(Arc<Schedule<T>>);
+
+impl<T: Task> Post<T> {
+    /// Works until the schedule closes: what each worker does.
+    pub async fn work(self, mut worker: impl Worker<Task = T>) {
+        let schedule = &*self.0;
+        let (mut tasks, mut rest) = (Vec::new(), Vec::new());
+        loop {
+            let hard = match schedule.next_turns(&worker, &mut tasks) {
+                Next::Turns(hard) => hard,
+                Next::Wait(_idle, work) => {
+                    work.await;
+                    continue;
+                }
+                Next::End => return,
+            };
+            for task in tasks.drain(..) {
+                contain(|| worker.turn(task, &mut rest));
+            }
+            if !contain(|| worker.advance(&mut rest)) {
+                worker.reset();
+            }
+            schedule.end_turns(hard, &mut rest);
+            // Connections are read and written now, and single calls answered.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+impl<T: Task> Drop for Post<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.posts -= 1;
+        if state.posts > 0 {
+            return;
+        }
+        // Nobody is left to do the work. Dropped without the lock: it may be much.
+        let lanes = state.lanes.values_mut();
+        let work: Vec<Lane<T>> = lanes.map(|lane| std::mem::replace(lane, Lane::new())).collect();
+        drop(state);
+        drop(work);
+    }
+}
+
+/// What a worker does next.
+enum Next<'a, T: Task> {
+    /// The turns that it took, some of them on the hard work of this lane.
+    Turns(Option<LaneId>),
+    /// It waits for work.
+    Wait(Idle<'a, T>, Notified<'a>),
+    End,
+}
+
+/// A worker that waits, counted until it is dropped.
+struct Idle<'a, T: Task>(&'a Schedule<T>);
+
+impl<T: Task> Drop for Idle<'_, T> {
+    fn drop(&mut self) {
+        self.0.lock().idle -= 1;
     }
 }
 
@@ -215,10 +282,10 @@ fn contain(work: impl FnOnce()) -> bool {
 }
 
 impl<T: Task> State<T> {
-    /// Takes the work for a thread's next turns: some that is hard, of the lane that is returned, and as much of the other
+    /// Takes the work for a worker's next turns: some that is hard, of the lane that is returned, and as much of the other
     /// as there is room for.
-    fn take(&mut self, room: usize, threads: usize, tasks: &mut Vec<T>) -> Option<LaneId> {
-        let hard = self.next_hard(threads);
+    fn take(&mut self, room: usize, workers: usize, tasks: &mut Vec<T>) -> Option<LaneId> {
+        let hard = self.next_hard(workers);
         let lane = hard.as_ref().map(Task::lane);
         tasks.extend(hard);
         let mut room = match self.idle {
@@ -253,13 +320,13 @@ impl<T: Task> State<T> {
     }
 
     /// The next piece of hard work, likewise.
-    fn next_hard(&mut self, threads: usize) -> Option<T> {
+    fn next_hard(&mut self, workers: usize) -> Option<T> {
         while let Some(id) = self.hard.pop_front() {
             let Some(lane) = self.lanes.get_mut(&id) else {
                 continue;
             };
-            let task = lane.take_hard(threads);
-            lane.in_hard = lane.has_hard_turn(threads);
+            let task = lane.take_hard(workers);
+            lane.in_hard = lane.has_hard_turn(workers);
             if lane.in_hard {
                 self.hard.push_back(id);
             }
@@ -271,7 +338,7 @@ impl<T: Task> State<T> {
     }
 
     /// Puts work into its lanes, and these into the rings. The work of a lane that is gone is dropped.
-    fn file(&mut self, work: impl IntoIterator<Item = T>, threads: usize) {
+    fn file(&mut self, work: impl IntoIterator<Item = T>, workers: usize) {
         for task in work {
             let id = task.lane();
             let Some(lane) = self.lanes.get_mut(&id) else {
@@ -286,20 +353,20 @@ impl<T: Task> State<T> {
                     lane.begun.push_back(task);
                 }
             }
-            self.join_rings(id, threads);
+            self.join_rings(id, workers);
         }
     }
 
-    /// The hard work that a thread had of this lane is done, or will be filed again.
-    fn hard_turn_is_over(&mut self, id: LaneId, threads: usize) {
+    /// The hard work that a worker had of this lane is done, or will be filed again.
+    fn hard_turn_is_over(&mut self, id: LaneId, workers: usize) {
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.under_way -= 1;
         }
-        self.join_rings(id, threads);
+        self.join_rings(id, workers);
     }
 
     /// Puts a lane into the rings where it has a turn to give.
-    fn join_rings(&mut self, id: LaneId, threads: usize) {
+    fn join_rings(&mut self, id: LaneId, workers: usize) {
         let Some(lane) = self.lanes.get_mut(&id) else {
             return;
         };
@@ -307,7 +374,7 @@ impl<T: Task> State<T> {
             lane.in_new = true;
             self.new.push_back(id);
         }
-        if !lane.in_hard && lane.has_hard_turn(threads) {
+        if !lane.in_hard && lane.has_hard_turn(workers) {
             lane.in_hard = true;
             self.hard.push_back(id);
         }
@@ -331,16 +398,16 @@ impl<T> Lane<T> {
     }
 
     /// Whether more hard work may be begun.
-    fn may_begin(&self, threads: usize) -> bool {
-        self.under_way < threads && !self.hard.is_empty()
+    fn may_begin(&self, workers: usize) -> bool {
+        self.under_way < workers && !self.hard.is_empty()
     }
 
-    fn has_hard_turn(&self, threads: usize) -> bool {
-        !self.begun.is_empty() || self.may_begin(threads)
+    fn has_hard_turn(&self, workers: usize) -> bool {
+        !self.begun.is_empty() || self.may_begin(workers)
     }
 
-    fn take_hard(&mut self, threads: usize) -> Option<T> {
-        if self.may_begin(threads) {
+    fn take_hard(&mut self, workers: usize) -> Option<T> {
+        if self.may_begin(workers) {
             self.under_way += 1;
             return self.hard.pop_front();
         }
@@ -351,14 +418,14 @@ impl<T> Lane<T> {
 impl<T> fmt::Debug for Schedule<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Schedule")
-            .field("threads", &self.threads)
+            .field("workers", &self.workers)
             .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use tokio::sync::mpsc;
 
     use super::*;
 
@@ -396,29 +463,29 @@ mod tests {
         Named { lane, name, stages }
     }
 
-    fn schedule<T: Task>(threads: usize) -> Schedule<T> {
-        Schedule::new(NonZeroUsize::new(threads).unwrap())
+    fn schedule<T: Task>(workers: usize) -> Schedule<T> {
+        Schedule::new(NonZeroUsize::new(workers).unwrap())
     }
 
-    /// The names of the next tasks, of at least so many, as one thread does them.
+    /// The names of the next tasks, of at least so many, as one worker does them.
     fn run(schedule: &Schedule<Named>, turns: usize) -> Vec<&'static str> {
         let mut state = schedule.lock();
         let mut names = Vec::new();
         while names.len() < turns {
             let mut tasks = Vec::new();
-            let hard = state.take(1, schedule.threads, &mut tasks);
+            let hard = state.take(1, schedule.workers, &mut tasks);
             if tasks.is_empty() {
                 break;
             }
             if let Some(lane) = hard {
-                state.hard_turn_is_over(lane, schedule.threads);
+                state.hard_turn_is_over(lane, schedule.workers);
             }
             for task in &mut tasks {
                 names.push(task.name);
                 task.stages.pop();
             }
             tasks.retain(|task| !task.stages.is_empty());
-            state.file(tasks, schedule.threads);
+            state.file(tasks, schedule.workers);
         }
         names
     }
@@ -447,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn only_as_much_is_begun_as_there_are_threads() {
+    fn only_as_much_is_begun_as_there_are_workers() {
         let schedule = schedule(2);
         let lane = schedule.open();
         schedule.add(vec![hard(lane, "a", 3), hard(lane, "b", 3), hard(lane, "c", 2)]);
@@ -488,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_takes_as_much_as_it_has_room_for() {
+    fn a_worker_takes_as_much_as_it_has_room_for() {
         let schedule = schedule(1);
         let lane = schedule.open();
         schedule.add(vec![easy(lane, "a"), easy(lane, "b"), hard(lane, "c", 2)]);
@@ -503,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_leaves_work_to_those_that_have_none() {
+    fn a_worker_leaves_work_to_those_that_have_none() {
         let schedule = schedule(2);
         let lane = schedule.open();
         schedule.add(vec![easy(lane, "a"), easy(lane, "b"), easy(lane, "c")]);
@@ -528,7 +595,7 @@ mod tests {
     }
 
     /// A task that says when it is done, or panics.
-    struct Sends(LaneId, Does, mpsc::Sender<()>);
+    struct Sends(LaneId, Does, mpsc::UnboundedSender<()>);
 
     impl Task for Sends {
         fn lane(&self) -> LaneId {
@@ -583,40 +650,68 @@ mod tests {
         }
     }
 
-    /// Lets a thread do tasks, and counts those that say that they are done.
-    fn done_of(tasks: &[Does]) -> usize {
-        let schedule = schedule(1);
-        let (sender, done) = mpsc::channel();
-        std::thread::scope(|scope| {
-            let thread = scope.spawn(|| schedule.work(Keeps::default()));
-            let lane = schedule.open();
-            for &does in tasks {
-                schedule.add(vec![Sends(lane, does, sender.clone())]);
-            }
-            drop(sender);
-            // Ends when the last task is gone.
-            let count = done.iter().count();
-            schedule.close();
-            thread.join().unwrap();
-            assert_eq!(schedule.load(), PoolLoad { busy: 0, waiting: 0 });
-            count
-        })
+    /// Lets a worker do tasks, and counts those that say that they are done.
+    async fn done_of(tasks: &[Does]) -> usize {
+        let schedule = Arc::new(schedule(1));
+        let (sender, mut done) = mpsc::unbounded_channel();
+        let post = Schedule::vacancies(&schedule).pop().unwrap();
+        let worker = tokio::spawn(post.work(Keeps::default()));
+        let lane = schedule.open();
+        for &does in tasks {
+            schedule.add(vec![Sends(lane, does, sender.clone())]);
+        }
+        drop(sender);
+        let mut count = 0;
+        // Ends when the last task is gone.
+        while done.recv().await.is_some() {
+            count += 1;
+        }
+        schedule.close();
+        worker.await.unwrap();
+        assert_eq!(schedule.load(), PoolLoad { busy: 0, waiting: 0 });
+        count
     }
 
-    #[test]
-    fn a_panic_ends_its_task_and_not_the_thread() {
+    #[tokio::test]
+    async fn a_panic_ends_its_task_and_not_the_worker() {
         use Does::{Nothing, Panic};
-        assert_eq!(done_of(&[Panic, Nothing, Panic, Nothing]), 2);
+        assert_eq!(done_of(&[Panic, Nothing, Panic, Nothing]).await, 2);
     }
 
-    #[test]
-    fn a_thread_goes_on_with_what_it_keeps() {
-        assert_eq!(done_of(&[Does::Keep, Does::Keep, Does::Keep]), 3);
+    #[tokio::test]
+    async fn a_worker_goes_on_with_what_it_keeps() {
+        assert_eq!(done_of(&[Does::Keep, Does::Keep, Does::Keep]).await, 3);
     }
 
-    #[test]
-    fn a_panic_over_what_is_kept_drops_it_and_not_the_thread() {
+    #[tokio::test]
+    async fn a_panic_over_what_is_kept_drops_it_and_not_the_worker() {
         use Does::{Keep, Nothing, PanicLater};
-        assert_eq!(done_of(&[Keep, PanicLater, Nothing, Keep, Keep, Keep]), 4);
+        assert_eq!(done_of(&[Keep, PanicLater, Nothing, Keep, Keep, Keep]).await, 4);
+    }
+
+    #[tokio::test]
+    async fn a_post_that_is_left_is_vacant_again_and_its_work_dropped() {
+        let schedule = Arc::new(schedule(2));
+        let (sender, mut done) = mpsc::unbounded_channel();
+        let lane = schedule.open();
+        let workers: Vec<_> = Schedule::vacancies(&schedule)
+            .into_iter()
+            .map(|post| tokio::spawn(post.work(Keeps::default())))
+            .collect();
+        assert_eq!(workers.len(), 2);
+        assert_eq!(Schedule::vacancies(&schedule).len(), 0);
+        schedule.add(vec![Sends(lane, Does::Nothing, sender.clone())]);
+        assert_eq!(done.recv().await, Some(()));
+
+        for worker in workers {
+            // As the end of a runtime does, whether it waits or works.
+            schedule.add(vec![Sends(lane, Does::Keep, sender.clone())]);
+            worker.abort();
+            assert!(worker.await.unwrap_err().is_cancelled());
+        }
+        drop(sender);
+        assert_eq!(done.recv().await, None, "work is left that nobody does");
+        assert_eq!(schedule.lock().idle, 0);
+        assert_eq!(Schedule::vacancies(&schedule).len(), 2);
     }
 }

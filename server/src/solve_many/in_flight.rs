@@ -1,0 +1,228 @@
+//! The messages of a stream that are taken and not answered yet.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::task::Context;
+use std::time::Instant;
+
+use sudoku_engine::{Grid, GridError};
+use sudoku_proto::wire::Puzzles;
+
+use super::answers::Answers;
+use super::window::Window;
+use crate::error::Error;
+use crate::metrics::{Metrics, Tally};
+use crate::options::Options;
+use crate::pool::{Lane, Lost};
+use crate::reply::Results;
+use crate::service::Service;
+use crate::settings::Limits;
+use crate::traces::{MessageSpan, MessageTraces};
+
+/// How many puzzles a stream may have in flight in more than one message. It is a multiple of what keeps the threads busy.
+/// One that may have more than two solutions counts for more, as its answer may.
+const MOST_PUZZLES: usize = 8_192;
+
+/// The messages in flight, the oldest first.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    limits: Limits,
+    lane: Lane,
+    window: Window,
+    messages: VecDeque<Message>,
+    /// How many were taken: the number of the next one.
+    taken: u64,
+    /// What all of them weigh.
+    weight: usize,
+    metrics: Arc<Metrics>,
+    /// Makes spans for messages, where the call has one.
+    traces: Option<MessageTraces>,
+    /// What was not told to the metrics yet.
+    tally: Tally,
+}
+
+/// A message that is not answered yet.
+#[derive(Debug)]
+struct Message {
+    /// The numbers of its puzzles among those of the stream.
+    puzzles: Range<u64>,
+    /// The strings of the message that are no puzzles, with their indices, ascending.
+    invalid: Vec<(usize, GridError)>,
+    weight: usize,
+    span: Option<Box<MessageSpan>>,
+}
+
+/// What [`InFlight::answer`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answered {
+    /// The oldest message is answered.
+    One,
+    /// It cannot be yet.
+    NotYet,
+    /// There is none.
+    All,
+}
+
+impl InFlight {
+    pub fn new(service: &Service, deadline: Option<Instant>, traces: Option<MessageTraces>) -> Self {
+        Self {
+            limits: service.settings.limits.clone(),
+            lane: service.pool.lane(deadline),
+            window: Window::new(
+                service.settings.messages_per_stream,
+                Arc::clone(&service.shared_messages),
+                Arc::clone(&service.messages),
+            ),
+            messages: VecDeque::new(),
+            taken: 0,
+            weight: 0,
+            metrics: Arc::clone(&service.metrics),
+            traces,
+            tally: Tally::default(),
+        }
+    }
+
+    /// How many messages were taken.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Whether there is less than half of what there may be.
+    pub fn runs_low(&self) -> bool {
+        2 * self.messages.len() < self.window.size() && 2 * self.weight < MOST_PUZZLES
+    }
+
+    /// Whether there is room for a further message.
+    pub fn has_room(&mut self) -> bool {
+        self.weight < MOST_PUZZLES && self.window.has_room()
+    }
+
+    /// Takes a message, for which there is room. Gives the number of its puzzles.
+    pub fn take(&mut self, message: &Puzzles<'_>) -> Result<usize, Error> {
+        let count = message.len();
+        let limit = self.limits.max_puzzles_per_message;
+        if count > limit as usize {
+            return Err(Error::TooManyPuzzles {
+                received: count,
+                limit,
+            });
+        }
+        let options = Options::read(message.options(), count, &self.limits)?;
+        let first = self.lane.next_puzzle();
+        let mut invalid = Vec::new();
+        let mut lines = message.lines();
+        while let Some(line) = self.lane.put(options, &mut lines) {
+            let index = count - lines.len() - 1;
+            invalid.extend(grid_error(line).map(|error| (index, error)));
+        }
+        self.window.take();
+        self.tally.received += 1;
+        let weight = weight(options, count);
+        self.weight += weight;
+        self.messages.push_back(Message {
+            puzzles: first..self.lane.next_puzzle(),
+            invalid,
+            weight,
+            span: (self.traces.as_ref()).and_then(|traces| traces.begin(self.taken, count)),
+        });
+        self.taken += 1;
+        Ok(count)
+    }
+
+    /// Takes in what is solved. The task of `cx` is woken when there is more.
+    pub fn receive(&mut self, cx: &mut Context<'_>) {
+        self.lane.receive(cx);
+    }
+
+    /// Gives the messages taken to the threads, and tells others what they have to know.
+    pub fn send(&mut self) {
+        self.lane.send();
+        self.window.settle();
+        self.metrics.add(&mut self.tally);
+    }
+
+    /// Answers the oldest message, if it is solved.
+    ///
+    /// # Errors
+    ///
+    /// There will be no answer to it.
+    pub fn answer(&mut self, answers: &mut Answers) -> Result<Answered, Lost> {
+        let Some(oldest) = self.messages.front() else {
+            return Ok(Answered::All);
+        };
+        if !self.lane.is_solved(&oldest.puzzles)? {
+            return Ok(Answered::NotYet);
+        }
+        answers.add(oldest.count(), |writer| {
+            let mut results = Results::new(writer, &oldest.invalid, &mut self.tally);
+            self.lane
+                .for_each_solved(&oldest.puzzles, |solved| results.add(solved));
+        })?;
+        self.tally.sent += 1;
+        self.lane.forget(oldest.puzzles.end);
+        self.weight -= oldest.weight;
+        self.window.give_back(1);
+        if let Some(span) = self.messages.pop_front().and_then(|answered| answered.span) {
+            span.answered();
+        }
+        Ok(Answered::One)
+    }
+
+    /// Gives up on all that is not answered.
+    pub fn drop_all(&mut self) {
+        self.window.give_back(self.messages.len());
+        self.messages.clear();
+        self.weight = 0;
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.metrics.add(&mut self.tally);
+    }
+}
+
+/// What a message counts for in [`MOST_PUZZLES`].
+fn weight(options: Options, puzzles: usize) -> usize {
+    match options.solution_limit as usize {
+        limit @ 3.. if !options.omit_solutions => puzzles.saturating_mul(limit) / 2,
+        _ => puzzles,
+    }
+}
+
+impl Message {
+    /// How many results it has.
+    fn count(&self) -> usize {
+        (self.puzzles.end - self.puzzles.start) as usize + self.invalid.len()
+    }
+}
+
+/// What is wrong with a line that is no puzzle.
+fn grid_error(line: &[u8]) -> Option<GridError> {
+    Grid::from_line(str::from_utf8(line).ok()?).err()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_message_weighs_as_much_as_its_answer_may() {
+        let weight = |solution_limit, omit_solutions| {
+            let options = Options {
+                solution_limit,
+                time_limit: Duration::from_secs(1),
+                omit_solutions,
+            };
+            weight(options, 1_000)
+        };
+        for limit in [1, 2] {
+            assert_eq!(weight(limit, false), 1_000);
+        }
+        assert_eq!(weight(10, false), 5_000);
+        assert_eq!(weight(10, true), 1_000);
+    }
+}

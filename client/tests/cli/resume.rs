@@ -169,9 +169,10 @@ fn refused(partial: &str, arguments: &[&str]) -> String {
 fn answers_to_other_puzzles_are_left_as_they_are() {
     let other = refused(&lines(&[OTHER_SOLVED]), &[]);
     assert!(
-        other.contains("cannot resume answers.partial: answer 1 is not for this puzzle"),
+        other.contains("cannot resume answers.partial: answer 1 is not for puzzle 1 of this input"),
         "{other}"
     );
+    assert!(!other.contains("--resume goes on"), "{other}");
     let drawn = refused("+-------+\n", &[]);
     assert!(drawn.contains("answer 1 is none"), "{drawn}");
     for (format, foreign, reason) in [

@@ -27,7 +27,7 @@ pub(super) struct Call {
 /// The number of a part among those of its call.
 pub(super) type PartId = u64;
 
-/// What the threads have to say about a part.
+/// What the workers have to say about a part.
 #[derive(Debug)]
 pub(super) enum Done {
     /// The batch engine is through with it. What it left open is still worked on.
@@ -59,7 +59,7 @@ impl Call {
         self.isa
     }
 
-    /// Tells the threads that nobody wants the answers any more.
+    /// Tells the workers that nobody wants the answers any more.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -82,8 +82,8 @@ impl Call {
     }
 }
 
-/// Calls that there is something for. Dropping it wakes them: who is woken may take the thread's place on the core at once,
-/// so it is better done for all that is there than for one piece after the other.
+/// Calls that there is something for. Dropping it wakes them: who is woken may run at once, on another thread, so it is
+/// better done for all that is there than for one piece after the other.
 #[derive(Debug, Default)]
 pub(super) struct Wakes(Vec<Arc<Call>>);
 

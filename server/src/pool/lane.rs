@@ -14,11 +14,11 @@ use super::work::{Puzzle, Work};
 use crate::options::Options;
 use crate::search::Answer;
 
-/// How many puzzles go to a thread together: few enough to spread a message over the threads, and enough to fill the lanes
+/// How many puzzles go to a worker together: few enough to spread a message over the workers, and enough to fill the lanes
 /// of its batch engine.
 const PART_PUZZLES: usize = 256;
 
-/// How many a thread takes at a time to search them one by one.
+/// How many a worker takes at a time to search them one by one.
 const UNIT_PUZZLES: usize = 32;
 
 /// One stream's place in the pool, which gets its share of turns. Dropping it drops all of its work.
@@ -39,11 +39,11 @@ pub(crate) struct Lane {
     unsent: u64,
     /// Work on parts that are complete.
     outbox: Vec<Work>,
-    /// What the threads have sent, when it is looked at.
+    /// What the workers have sent, when it is looked at.
     inbox: Vec<(PartId, Done)>,
 }
 
-/// Puzzles with the same options, which the threads have been given together.
+/// Puzzles with the same options, which the workers have been given together.
 #[derive(Debug)]
 struct Part {
     puzzles: Range<u64>,
@@ -134,7 +134,7 @@ impl Lane {
         batch
     }
 
-    /// Gives the threads what was kept back.
+    /// Gives the workers what was kept back.
     pub fn send(&mut self) {
         self.close_part();
         if !self.outbox.is_empty() {
@@ -170,7 +170,7 @@ impl Lane {
         });
     }
 
-    /// Takes in what the threads have done. The task of `cx` is woken when there is more.
+    /// Takes in what the workers have done. The task of `cx` is woken when there is more.
     pub fn receive(&mut self, cx: &mut Context<'_>) {
         let mut inbox = std::mem::take(&mut self.inbox);
         self.call.receive(cx, &mut inbox);

@@ -5,8 +5,8 @@
 //! a [`Lane`], puts its puzzles in, and takes out what was found. All that is below this interface, the order and size of
 //! turns and the engine, can change without the rest of the server noticing.
 //!
-//! They were threads of their own before. On a core that is busy each change between such a thread and the runtime's took
-//! some 30 microseconds of the kernel's time, and there were two for every thousand puzzles.
+//! Threads of their own would cost some 30 microseconds of the kernel's time for each change between them and the runtime's
+//! on a core that is busy: twice for every thousand puzzles.
 //!
 //! [`schedule`] decides who is next. A [`lane`] makes parts of the puzzles of messages that are ready together, and a
 //! [`call`] takes back what is done. Each worker has a batch engine for many puzzles at once, [`batches`]; [`work`] is what

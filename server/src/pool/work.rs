@@ -83,7 +83,7 @@ impl Task for Work {
     }
 }
 
-/// What a thread has for itself.
+/// What a worker has for itself.
 #[derive(Debug)]
 pub(super) struct Solver {
     batches: Batches,

@@ -20,7 +20,7 @@ use crate::service::Service;
 use crate::settings::Limits;
 use crate::traces::{MessageSpan, MessageTraces};
 
-/// How many puzzles a stream may have in flight in more than one message. It is a multiple of what keeps the threads busy.
+/// How many puzzles a stream may have in flight in more than one message. It is a multiple of what keeps the workers busy.
 /// One that may have more than two solutions counts for more, as its answer may.
 const MOST_PUZZLES: usize = 8_192;
 
@@ -135,7 +135,7 @@ impl InFlight {
         self.lane.receive(cx);
     }
 
-    /// Gives the messages taken to the threads, and tells others what they have to know.
+    /// Gives the messages taken to the workers, and tells others what they have to know.
     pub fn send(&mut self) {
         self.lane.send();
         self.window.settle();

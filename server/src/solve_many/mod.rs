@@ -1,4 +1,4 @@
-//! `SolveMany`: messages in, and their answers out, as ready as the threads of the pool make them.
+//! `SolveMany`: messages in, and their answers out, as the workers of the pool make them ready.
 //!
 //! The call is the body of its own response. Whoever polls it for frames of that, which is the connection when the client
 //! reads, makes it take in messages as well. So a client that does not read is not read from either.
@@ -204,7 +204,7 @@ impl SolveMany {
         }
     }
 
-    /// The threads drop a message when the deadline has passed, which they may see before the timer does. Apart from
+    /// The workers drop a message when the deadline has passed, which they may see before the timer does. Apart from
     /// that only a panic keeps an answer away.
     fn why_no_answer(&self) -> Error {
         match &self.deadline {

@@ -73,6 +73,10 @@ pub fn run(args: Args) -> anyhow::Result<Status> {
             tell_how_to_go_on(resumable);
             Ok(exit::status_of(&error))
         }
+        Err(Ended::NotResumed(error)) => {
+            output.abandon();
+            Err(error)
+        }
         Err(Ended::Interrupted(status)) => {
             match output.abandon() {
                 Some(partial) => {
@@ -135,6 +139,8 @@ enum Ended {
     /// Whoever read the answers has seen enough.
     Unread,
     Failed(anyhow::Error),
+    /// What an earlier run left is not of this one.
+    NotResumed(anyhow::Error),
     /// Somebody wanted it to end.
     Interrupted(Status),
 }
@@ -165,7 +171,8 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
         let passed = resume::pass_over(earlier, format, limit, &mut puzzles, &mut records, &mut tally);
         passed
             .await
-            .with_context(|| format!("cannot resume {}", earlier.name()))?;
+            .with_context(|| format!("cannot resume {}", earlier.name()))
+            .map_err(Ended::NotResumed)?;
     }
     let mut outcomes = plan.service.solve_many(plan.options, puzzles)?;
     if tally.total() == 0 && records.ahead(1).await == 0 {

@@ -51,7 +51,7 @@ pub async fn pass_over(
         let earlier = Earlier::read(format, &answer).with_context(|| format!("answer {number} is none"))?;
         ensure!(
             earlier.fits(record.entry),
-            "answer {number} is not for this puzzle: it must be the same input as before"
+            "answer {number} is not for puzzle {number} of this input; give the input that it is of, or remove it to begin anew"
         );
         let kind = match earlier.kind {
             // A line with a solution does not tell which of the two it was.

@@ -64,7 +64,8 @@ pub(crate) fn unpack(packed: &[u8], limit: u32, unpacked: &mut Vec<u8>) -> Resul
 
 /// Packs a message, at the end of `packed`.
 pub(crate) fn pack(message: &[u8], packed: &mut Vec<u8>) {
-    let mut encoder = GzEncoder::new(packed, Compression::default());
+    // Packing takes longer than solving at every level, and least at this one.
+    let mut encoder = GzEncoder::new(packed, Compression::fast());
     // Only a writer that fails makes this fail, and memory does not.
     let _ = encoder.write_all(message).and_then(|()| encoder.try_finish());
 }

@@ -36,6 +36,8 @@ pub struct Rpc {
     unary: SudokuServiceServer<Service>,
 }
 
+const SOLVE_MANY: &str = "/sudoku.v1.SudokuService/SolveMany";
+
 type Reply = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 /// Makes a service for calls from within this process, without a socket.
@@ -106,8 +108,8 @@ impl Rpc {
         let packing = Packing::of_requests(request.headers())?;
         let deadline = Deadline::read(request.headers()).map_err(|problem| Error::malformed(&problem))?;
         let counted = |body| body::counted(body, token);
-        match request.uri().path().rsplit('/').next() {
-            Some("SolveMany") => self.stream(request, packing, deadline, counted),
+        match request.uri().path() {
+            SOLVE_MANY => self.stream(request, packing, deadline, counted),
             _ => Ok(self.single(request, packing, deadline).await?.map(counted)),
         }
     }

@@ -45,6 +45,9 @@ pub struct Service {
     calls: TaskTracker,
 }
 
+/// How many slices of a search go together while streams are solved: as long as a turn of a worker.
+const SLICES_BESIDE_STREAMS: u64 = 8;
+
 /// What a service is doing at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Load {
@@ -157,6 +160,10 @@ impl Service {
                 let outcome = reply::outcome(answer.outcome);
                 self.metrics.solved(outcome, begin.elapsed(), slices);
                 return Ok(answer);
+            }
+            // Workers have the thread for longer than a slice, so that a search would get next to nothing beside them.
+            if slices % SLICES_BESIDE_STREAMS != 0 && self.pool.is_busy() {
+                continue;
             }
             // Lets the other calls have the thread, and is where a call is dropped whose client is gone.
             tokio::task::yield_now().await;

@@ -86,6 +86,11 @@ impl Pool {
         )
     }
 
+    /// Whether a worker has work right now.
+    pub fn is_busy(&self) -> bool {
+        self.schedule.is_busy()
+    }
+
     /// What the pool is doing right now.
     pub fn load(&self) -> PoolLoad {
         self.schedule.load()

@@ -150,6 +150,11 @@ impl<T: Task> Schedule<T> {
         self.work.notify_waiters();
     }
 
+    pub fn is_busy(&self) -> bool {
+        let state = self.lock();
+        state.posts > state.idle
+    }
+
     pub fn load(&self) -> PoolLoad {
         let state = self.lock();
         PoolLoad {

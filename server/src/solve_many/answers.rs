@@ -7,7 +7,7 @@ use super::requests::HEAD;
 use crate::packing::{self, Packing};
 use crate::pool::Lost;
 
-/// From how many bytes on answers leave though more are ready.
+/// From how many bytes on, before they are packed, answers leave though more are ready.
 const FULL: usize = 64 << 10;
 
 /// Answers that leave together.
@@ -15,6 +15,8 @@ const FULL: usize = 64 << 10;
 pub(super) struct Answers {
     packing: Packing,
     frame: Vec<u8>,
+    /// How many bytes the answers in it had before they were packed.
+    written: usize,
 }
 
 impl Answers {
@@ -22,6 +24,7 @@ impl Answers {
         Self {
             packing,
             frame: Vec::new(),
+            written: 0,
         }
     }
 
@@ -31,12 +34,23 @@ impl Answers {
 
     /// Whether what is there should leave before more is added.
     pub fn is_full(&self) -> bool {
-        self.frame.len() >= FULL
+        self.written >= FULL
     }
 
     /// Gives what is there.
     pub fn take(&mut self) -> Bytes {
-        std::mem::take(&mut self.frame).into()
+        self.written = 0;
+        let mut frame = std::mem::take(&mut self.frame);
+        // It may wait for long for a client that does not read, who is charged for its length alone.
+        if frame.capacity() > 2 * frame.len() {
+            frame.shrink_to_fit();
+        }
+        frame.into()
+    }
+
+    /// Drops what is there.
+    pub fn clear(&mut self) {
+        self.take();
     }
 
     /// Adds an answer of `results` results, as `write` writes them.
@@ -50,6 +64,7 @@ impl Answers {
         let mut writer = ResultWriter::new(&mut self.frame);
         writer.reserve(results);
         write(writer);
+        self.written += self.frame.len() - start;
         if self.packing == Packing::Gzip {
             let message = self.frame.split_off(start + HEAD);
             self.frame[start] = 1;
@@ -63,5 +78,45 @@ impl Answers {
         };
         self.frame[start + 1..start + HEAD].copy_from_slice(&length.to_be_bytes());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sudoku_proto::v1::Outcome;
+
+    use super::*;
+
+    /// Adds an answer without solutions.
+    fn add(answers: &mut Answers, results: usize) {
+        let write = |mut writer: ResultWriter<'_>| {
+            (0..results).for_each(|_| writer.push(Outcome::Unsolvable, 0, []));
+        };
+        answers.add(results, write).unwrap();
+    }
+
+    #[test]
+    fn answers_that_wait_to_be_read_keep_no_more_room_than_they_need() {
+        for packing in [Packing::None, Packing::Gzip] {
+            let mut answers = Answers::new(packing);
+            add(&mut answers, 2_000);
+            assert!(!answers.is_empty());
+            let frame = Vec::from(answers.take());
+            assert!(frame.capacity() <= 2 * frame.len(), "{packing:?}");
+            assert!(answers.is_empty());
+        }
+    }
+
+    #[test]
+    fn packed_answers_leave_after_as_much_work_as_others() {
+        let messages = |packing| {
+            let mut answers = Answers::new(packing);
+            let count = (0..).take_while(|_| {
+                add(&mut answers, 100);
+                !answers.is_full()
+            });
+            count.count()
+        };
+        assert_eq!(messages(Packing::Gzip), messages(Packing::None));
     }
 }

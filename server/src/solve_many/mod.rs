@@ -9,8 +9,8 @@ mod requests;
 mod window;
 
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, header};
@@ -31,8 +31,14 @@ use crate::pool::Lost;
 use crate::service::Service;
 use crate::traces::MessageTraces;
 
-/// After how many puzzles taken the stream lets other tasks have the thread.
+/// How many puzzles, or as many bytes, are taken before answers are looked at again.
 const PUZZLES_PER_POLL: usize = 1_024;
+
+/// The bytes of a puzzle in a message.
+const PUZZLE_BYTES: usize = 83;
+
+/// After how long the stream lets other tasks have the thread, though it has more to do.
+const STRETCH: Duration = Duration::from_micros(500);
 
 /// A call under way.
 #[derive(Debug)]
@@ -43,6 +49,8 @@ struct SolveMany {
     /// Whether and why no more messages are taken.
     reading: Reading,
     deadline: Option<Deadline>,
+    /// Since when it has not waited.
+    busy_since: Option<Instant>,
     draining: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Lets another stream open when this one is gone.
     _permit: OwnedSemaphorePermit,
@@ -92,6 +100,7 @@ impl Service {
             answers: Answers::new(packing_of_answers),
             reading: Reading::Open,
             deadline: deadline.map(Deadline::new),
+            busy_since: None,
             draining: Box::pin(self.draining.clone().cancelled_owned()),
             _permit: self.stream_permit()?,
         };
@@ -153,7 +162,8 @@ impl SolveMany {
                 Poll::Ready(Err(error)) => Err(error),
             };
             match taken {
-                Ok(count) => puzzles += count.max(1),
+                // A message may be long without puzzles.
+                Ok(count) => puzzles += count.max(self.requests.length() / PUZZLE_BYTES).max(1),
                 Err(error) => {
                     self.reading = Reading::Failed(Failure {
                         error,
@@ -228,10 +238,21 @@ impl http_body::Body for SolveMany {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        // The connection asks for more as long as there is some, and would not let go of the thread.
+        if self.busy_since.get_or_insert_with(Instant::now).elapsed() >= STRETCH {
+            self.busy_since = None;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let item = match panics::catch("a stream", || self.advance(cx)) {
-            Ok(item) => ready!(item),
+            Ok(Poll::Pending) => {
+                self.busy_since = None;
+                return Poll::Pending;
+            }
+            Ok(Poll::Ready(item)) => item,
             Err(error) => {
                 self.in_flight.drop_all();
+                self.answers.clear();
                 self.reading = Reading::Ended;
                 Item::End(Err(error.into()))
             }

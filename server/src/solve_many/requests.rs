@@ -36,6 +36,8 @@ pub(super) struct Requests {
     /// Such a message that is complete.
     message: Vec<u8>,
     unpacked: Vec<u8>,
+    /// How long the last message was, unpacked.
+    length: usize,
 }
 
 /// Where a message is that is there.
@@ -57,7 +59,13 @@ impl Requests {
             partial: Vec::new(),
             message: Vec::new(),
             unpacked: Vec::new(),
+            length: 0,
         }
+    }
+
+    /// How many bytes the last message had, unpacked.
+    pub fn length(&self) -> usize {
+        self.length
     }
 
     /// Gives the next message, and nothing after the last.
@@ -86,6 +94,7 @@ impl Requests {
             packing::unpack(message, self.limit, &mut self.unpacked)?;
             message = &self.unpacked;
         }
+        self.length = message.len();
         let puzzles = Puzzles::read(message).map_err(|error| Error::malformed(&error.to_string()))?;
         Poll::Ready(Ok(Some(puzzles)))
     }
@@ -96,7 +105,7 @@ impl Requests {
             return Ok(self.completed()?.then_some(Place::Pieces));
         }
         let rest = &self.chunk[self.position..];
-        let Some(whole) = self.length(rest)? else {
+        let Some(whole) = self.announced(rest)? else {
             return Ok(None);
         };
         if rest.len() < whole {
@@ -110,7 +119,7 @@ impl Requests {
     /// Adds to the message that comes in pieces what there is of it. Tells whether it is complete, and makes it `message`.
     fn completed(&mut self) -> Result<bool, Error> {
         self.add(HEAD);
-        let Some(whole) = self.length(&self.partial)? else {
+        let Some(whole) = self.announced(&self.partial)? else {
             return Ok(false);
         };
         // What a message only claims to have is no reason to make room for it.
@@ -134,7 +143,7 @@ impl Requests {
     }
 
     /// How long a message with its head is that begins with these bytes, if they are enough to tell.
-    fn length(&self, bytes: &[u8]) -> Result<Option<usize>, Error> {
+    fn announced(&self, bytes: &[u8]) -> Result<Option<usize>, Error> {
         let Some(&[packed, ref length @ ..]) = bytes.first_chunk::<HEAD>() else {
             return Ok(None);
         };

@@ -9,6 +9,9 @@ use http::HeaderMap;
 
 use crate::error::Error;
 
+/// The bytes that take as long to copy and look at as a message takes to pack or unpack, however short it is.
+pub(crate) const OVERHEAD: usize = 4 << 10;
+
 /// How messages may be packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {

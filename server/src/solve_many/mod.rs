@@ -163,7 +163,7 @@ impl SolveMany {
             };
             match taken {
                 // A message may be long without puzzles.
-                Ok(count) => puzzles += count.max(self.requests.length() / PUZZLE_BYTES).max(1),
+                Ok(count) => puzzles += count.max(self.requests.work() / PUZZLE_BYTES).max(1),
                 Err(error) => {
                     self.reading = Reading::Failed(Failure {
                         error,

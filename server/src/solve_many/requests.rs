@@ -36,8 +36,8 @@ pub(super) struct Requests {
     /// Such a message that is complete.
     message: Vec<u8>,
     unpacked: Vec<u8>,
-    /// How long the last message was, unpacked.
-    length: usize,
+    /// How much work the last message was.
+    work: usize,
 }
 
 /// Where a message is that is there.
@@ -59,13 +59,13 @@ impl Requests {
             partial: Vec::new(),
             message: Vec::new(),
             unpacked: Vec::new(),
-            length: 0,
+            work: 0,
         }
     }
 
-    /// How many bytes the last message had, unpacked.
-    pub fn length(&self) -> usize {
-        self.length
+    /// How much work the last message was, in bytes of a message that was not packed.
+    pub fn work(&self) -> usize {
+        self.work
     }
 
     /// Gives the next message, and nothing after the last.
@@ -90,11 +90,13 @@ impl Requests {
             Place::Pieces => &self.message,
         };
         let (head, mut message) = framed.split_at(HEAD);
+        self.work = 0;
         if head[0] != 0 {
+            self.work = packing::OVERHEAD;
             packing::unpack(message, self.limit, &mut self.unpacked)?;
             message = &self.unpacked;
         }
-        self.length = message.len();
+        self.work += message.len();
         let puzzles = Puzzles::read(message).map_err(|error| Error::malformed(&error.to_string()))?;
         Poll::Ready(Ok(Some(puzzles)))
     }

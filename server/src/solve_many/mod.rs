@@ -8,7 +8,7 @@ mod in_flight;
 mod requests;
 mod window;
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -172,7 +172,7 @@ impl SolveMany {
                 }
             }
             if puzzles >= PUZZLES_PER_POLL {
-                cx.waker().wake_by_ref();
+                come_back(cx);
                 return;
             }
         }
@@ -241,7 +241,7 @@ impl http_body::Body for SolveMany {
         // The connection asks for more as long as there is some, and would not let go of the thread.
         if self.busy_since.get_or_insert_with(Instant::now).elapsed() >= STRETCH {
             self.busy_since = None;
-            cx.waker().wake_by_ref();
+            come_back(cx);
             return Poll::Pending;
         }
         let item = match panics::catch("a stream", || self.advance(cx)) {
@@ -263,6 +263,13 @@ impl http_body::Body for SolveMany {
             Item::Nothing => None,
         })
     }
+}
+
+/// Wakes the task once the runtime has looked after connections: a task that wakes itself may go before these dozens of
+/// times.
+fn come_back(cx: &mut Context<'_>) {
+    // It is the first poll that asks for the waking, and there need be no second.
+    let _ = pin!(tokio::task::yield_now()).poll(cx);
 }
 
 /// The trailers of a response, in which gRPC has the status.

@@ -4,8 +4,9 @@ mod support;
 
 use sudoku_server::Settings;
 use support::{PUZZLE, SOLUTION, Server, error_info, message, solve, soon};
-use tonic::Code;
 use tonic::codec::CompressionEncoding::Gzip;
+use tonic::metadata::MetadataValue;
+use tonic::{Code, Request};
 
 #[tokio::test]
 async fn packed_both_ways() {
@@ -52,4 +53,24 @@ async fn the_limits_hold_for_what_is_unpacked() {
     assert_eq!(info.reason, "MESSAGE_TOO_LARGE");
     assert_eq!(info.metadata["limit"], "524288");
     assert_eq!(info.metadata["message"], "1");
+}
+
+#[tokio::test]
+async fn another_packing_is_refused_and_the_known_ones_are_named() {
+    let server = Server::start(Settings::default()).await;
+    let mut client = server.client().await;
+    let zstd = || MetadataValue::from_static("zstd");
+    let mut request = Request::new(solve(PUZZLE));
+    request.metadata_mut().insert("grpc-encoding", zstd());
+    let single = client.solve(request).await.map(|_| ()).unwrap_err();
+    let mut request = Request::new(tokio_stream::iter([message([PUZZLE])]));
+    request.metadata_mut().insert("grpc-encoding", zstd());
+    let stream = soon(client.solve_many(request)).await.map(|_| ()).unwrap_err();
+    for status in [single, stream] {
+        assert_eq!(status.code(), Code::Unimplemented);
+        assert_eq!(
+            status.metadata().get("grpc-accept-encoding").unwrap(),
+            "gzip,identity"
+        );
+    }
 }

@@ -1,10 +1,14 @@
 //! The service called without a socket answers as it does over one.
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::v1::{GetServerInfoRequest, Outcome, SolveManyRequest, SolveRequest};
 use sudoku_server::{Rpc, Settings, in_process};
 use tonic::Code;
+use tonic::body::Body;
 use tonic_types::StatusExt;
+use tower::Service;
 
 const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
 const SOLUTION: &str = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
@@ -75,4 +79,24 @@ async fn puts_the_statuses_right_that_tonic_makes() {
     let info = status.get_details_error_info().unwrap();
     assert_eq!(info.reason, "MESSAGE_TOO_LARGE");
     assert_eq!(info.metadata["limit"], "4096");
+}
+
+/// All messages are there from the beginning, and are answered as soon as they are read.
+#[tokio::test]
+async fn a_stream_with_much_to_do_lets_go_of_the_thread() {
+    const MESSAGES: usize = 100_000;
+    const EMPTY_MESSAGE: [u8; 5] = [0; 5];
+    let body = Full::new(Bytes::from(EMPTY_MESSAGE.repeat(MESSAGES)));
+    let body = Body::new(body.map_err(|never| match never {}));
+    let request = http::Request::post("/sudoku.v1.SudokuService/SolveMany").body(body);
+    let mut rpc = in_process(Settings::default()).unwrap();
+    let response = rpc.call(request.unwrap()).await.unwrap();
+    let stream = tokio::spawn(response.into_body().collect());
+
+    // There is one thread, which the stream has until it lets go of it.
+    tokio::task::yield_now().await;
+    assert!(!stream.is_finished());
+    let answers = stream.await.unwrap().unwrap();
+    assert_eq!(answers.trailers().unwrap().get("grpc-status").unwrap(), "0");
+    assert_eq!(answers.to_bytes(), EMPTY_MESSAGE.repeat(MESSAGES));
 }

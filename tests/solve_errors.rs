@@ -120,14 +120,16 @@ async fn bytes_that_are_no_message() {
 async fn an_unknown_method() {
     let server = Server::start(Settings::default()).await;
     let mut grpc = Grpc::new(server.channel().await);
-    grpc.ready().await.unwrap();
-    let codec: tonic_prost::ProstCodec<SolveRequest, SolveRequest> = tonic_prost::ProstCodec::default();
-    let path = PathAndQuery::from_static("/sudoku.v1.SudokuService/Guess");
-    let status = grpc
-        .unary(Request::new(solve(PUZZLE)), path, codec)
-        .await
-        .unwrap_err();
-    assert_eq!(status.code(), Code::Unimplemented);
+    for method in ["Guess", "SolveMany/", "Guess/SolveMany", "solvemany"] {
+        grpc.ready().await.unwrap();
+        let codec: tonic_prost::ProstCodec<SolveRequest, SolveRequest> = tonic_prost::ProstCodec::default();
+        let path = PathAndQuery::try_from(format!("/sudoku.v1.SudokuService/{method}")).unwrap();
+        let status = grpc
+            .unary(Request::new(solve(PUZZLE)), path, codec)
+            .await
+            .unwrap_err();
+        assert_eq!(status.code(), Code::Unimplemented, "{method}");
+    }
 }
 
 #[tokio::test]

@@ -58,10 +58,10 @@ pub struct Settings {
     pub max_streams: usize,
     /// Messages of one `SolveMany` stream that are taken and not yet answered, 1 or more. With that many the server
     /// stops reading the stream until an answer has left, and so it does with 8,192 puzzles in them, of which one
-    /// with a solution limit n above 2 counts as n / 2. Default 2,048.
+    /// with a solution limit n above 2 counts as n / 2. Default 4,096.
     pub messages_per_stream: usize,
     /// Such messages of all streams together, not counting one for each stream, which it may always have. Default
-    /// 8,192.
+    /// 16,384.
     ///
     /// So the server holds at most `max_streams + shared_messages` messages with their answers.
     pub shared_messages: usize,
@@ -106,8 +106,8 @@ impl Default for Settings {
             isa: Isa::detect(),
             max_solves: 512,
             max_streams: 512,
-            messages_per_stream: 2_048,
-            shared_messages: 8_192,
+            messages_per_stream: 4_096,
+            shared_messages: 16_384,
             max_calls: 4_096,
             max_connections: 1_024,
             max_streams_per_connection: 100,

@@ -37,6 +37,8 @@ pub(crate) struct Lane {
     next_puzzle: u64,
     /// The number of the first puzzle that is in no part yet.
     unsent: u64,
+    /// The number of the first puzzle of the oldest part that is not solved as a whole.
+    whole_until: u64,
     /// Work on parts that are complete.
     outbox: Vec<Work>,
     /// What the workers have sent, when it is looked at.
@@ -85,6 +87,7 @@ impl Lane {
             first_part: 0,
             next_puzzle: 0,
             unsent: 0,
+            whole_until: 0,
             outbox: Vec::new(),
             inbox: Vec::new(),
         }
@@ -182,10 +185,26 @@ impl Lane {
             }
         }
         self.inbox = inbox;
+        self.count_whole_parts();
+    }
+
+    /// So that of most puzzles it is known at once that they are solved.
+    fn count_whole_parts(&mut self) {
+        let unknown = self
+            .parts
+            .iter()
+            .skip_while(|part| part.puzzles.end <= self.whole_until);
+        let whole = unknown.take_while(|part| part.progress.is_whole());
+        if let Some(last) = whole.last() {
+            self.whole_until = last.puzzles.end;
+        }
     }
 
     /// Whether the answers to these puzzles are all there.
     pub fn is_solved(&self, puzzles: &Range<u64>) -> Result<bool, Lost> {
+        if puzzles.end <= self.whole_until {
+            return Ok(true);
+        }
         let mut all = puzzles.end <= self.unsent;
         for (part, indices) in self.parts_of(puzzles) {
             all &= part.has(indices)?;
@@ -196,8 +215,14 @@ impl Lane {
     /// Looks at what was found out about these puzzles, which are solved.
     pub fn for_each_solved(&self, puzzles: &Range<u64>, mut look: impl FnMut(Solved<'_>)) {
         for (part, indices) in self.parts_of(puzzles) {
-            for index in indices {
-                part.progress.get(index).into_iter().for_each(&mut look);
+            match &part.progress {
+                // As nearly always, and so without a look at what was left.
+                Progress::Batched(batch, left) if left.is_empty() => {
+                    indices.for_each(|index| look(Solved::InBatch(batch, index)));
+                }
+                progress => indices
+                    .filter_map(|index| progress.get(index))
+                    .for_each(&mut look),
             }
         }
     }
@@ -309,6 +334,11 @@ impl Part {
 }
 
 impl Progress {
+    /// Whether the batch engine has answered all of it.
+    fn is_whole(&self) -> bool {
+        matches!(self, Self::Batched(_, left) if left.is_empty())
+    }
+
     fn has(&self, indices: Range<usize>) -> bool {
         match self {
             Self::Waiting => false,

@@ -10,6 +10,9 @@ use crate::pool::Lost;
 /// From how many bytes on, or as much work, answers leave though more are ready.
 const FULL: usize = 64 << 10;
 
+/// The results of usual size with which that is so, and those of the message that makes it so.
+const MOST_TOGETHER: usize = 1_024;
+
 /// Answers that leave together.
 #[derive(Debug)]
 pub(super) struct Answers {
@@ -51,6 +54,11 @@ impl Answers {
     /// Drops what is there.
     pub fn clear(&mut self) {
         self.take();
+    }
+
+    /// Makes room for the first of so many results, as far as they leave together.
+    pub fn expect(&mut self, results: usize) {
+        ResultWriter::new(&mut self.frame).reserve(results.min(MOST_TOGETHER));
     }
 
     /// Adds an answer of `results` results, as `write` writes them.

@@ -1,7 +1,6 @@
 //! The messages of a stream that are taken and not answered yet.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 use std::task::Context;
 use std::time::Instant;
@@ -31,6 +30,8 @@ pub(super) struct InFlight {
     lane: Lane,
     window: Window,
     messages: VecDeque<Message>,
+    /// The number of the first puzzle that is not answered.
+    next_puzzle: u64,
     /// How many were taken: the number of the next one.
     taken: u64,
     /// What all of them weigh.
@@ -42,13 +43,20 @@ pub(super) struct InFlight {
     tally: Tally,
 }
 
-/// A message that is not answered yet.
+/// A message that is not answered yet. It is small, and what few have is kept apart, since there may be one a puzzle.
 #[derive(Debug)]
 struct Message {
-    /// The numbers of its puzzles among those of the stream.
-    puzzles: Range<u64>,
+    /// The number of the puzzle after its last one, among those of the stream.
+    end: u64,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few messages have.
+#[derive(Debug)]
+struct Rare {
     /// The strings of the message that are no puzzles, with their indices, ascending.
     invalid: Vec<(usize, GridError)>,
+    /// What it weighs, where that is not the number of its puzzles.
     weight: usize,
     span: Option<Box<MessageSpan>>,
 }
@@ -75,6 +83,7 @@ impl InFlight {
                 Arc::clone(&service.messages),
             ),
             messages: VecDeque::new(),
+            next_puzzle: 0,
             taken: 0,
             weight: 0,
             metrics: Arc::clone(&service.metrics),
@@ -120,12 +129,17 @@ impl InFlight {
         self.tally.received += 1;
         let weight = weight(options, count);
         self.weight += weight;
-        self.messages.push_back(Message {
-            puzzles: first..self.lane.next_puzzle(),
-            invalid,
-            weight,
-            span: (self.traces.as_ref()).and_then(|traces| traces.begin(self.taken, count)),
+        let span = (self.traces.as_ref()).and_then(|traces| traces.begin(self.taken, count));
+        let end = self.lane.next_puzzle();
+        let plain = invalid.is_empty() && span.is_none() && weight as u64 == end - first;
+        let rare = (!plain).then(|| {
+            Box::new(Rare {
+                invalid,
+                weight,
+                span,
+            })
         });
+        self.messages.push_back(Message { end, rare });
         self.taken += 1;
         Ok(count)
     }
@@ -151,19 +165,26 @@ impl InFlight {
         let Some(oldest) = self.messages.front() else {
             return Ok(Answered::All);
         };
-        if !self.lane.is_solved(&oldest.puzzles)? {
+        let puzzles = self.next_puzzle..oldest.end;
+        if !self.lane.is_solved(&puzzles)? {
             return Ok(Answered::NotYet);
         }
-        answers.add(oldest.count(), |writer| {
-            let mut results = Results::new(writer, &oldest.invalid, &mut self.tally);
-            self.lane
-                .for_each_solved(&oldest.puzzles, |solved| results.add(solved));
+        let count = (puzzles.end - puzzles.start) as usize;
+        let invalid = oldest.rare.as_ref().map_or(&[][..], |rare| &rare.invalid);
+        if answers.is_empty() {
+            answers.expect(self.weight);
+        }
+        answers.add(count + invalid.len(), |writer| {
+            let mut results = Results::new(writer, invalid, &mut self.tally);
+            self.lane.for_each_solved(&puzzles, |solved| results.add(solved));
         })?;
         self.tally.sent += 1;
-        self.lane.forget(oldest.puzzles.end);
-        self.weight -= oldest.weight;
+        self.lane.forget(puzzles.end);
         self.window.give_back(1);
-        if let Some(span) = self.messages.pop_front().and_then(|answered| answered.span) {
+        self.next_puzzle = puzzles.end;
+        let rare = self.messages.pop_front().and_then(|answered| answered.rare);
+        self.weight -= rare.as_ref().map_or(count, |rare| rare.weight);
+        if let Some(span) = rare.and_then(|rare| rare.span) {
             span.answered();
         }
         Ok(Answered::One)
@@ -188,13 +209,6 @@ fn weight(options: Options, puzzles: usize) -> usize {
     match options.solution_limit as usize {
         limit @ 3.. if !options.omit_solutions => puzzles.saturating_mul(limit) / 2,
         _ => puzzles,
-    }
-}
-
-impl Message {
-    /// How many results it has.
-    fn count(&self) -> usize {
-        (self.puzzles.end - self.puzzles.start) as usize + self.invalid.len()
     }
 }
 

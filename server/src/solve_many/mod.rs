@@ -37,7 +37,7 @@ const PUZZLES_PER_POLL: usize = 1_024;
 /// The bytes of a puzzle in a message.
 const PUZZLE_BYTES: usize = 83;
 
-/// After how long the stream lets other tasks have the thread, though it has more to do.
+/// After how much work the stream lets other tasks have the thread, though it has more to do.
 const STRETCH: Duration = Duration::from_micros(500);
 
 /// A call under way.
@@ -49,8 +49,8 @@ struct SolveMany {
     /// Whether and why no more messages are taken.
     reading: Reading,
     deadline: Option<Deadline>,
-    /// Since when it has not waited.
-    busy_since: Option<Instant>,
+    /// How long it has worked since it last waited.
+    worked: Duration,
     draining: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Lets another stream open when this one is gone.
     _permit: OwnedSemaphorePermit,
@@ -100,7 +100,7 @@ impl Service {
             answers: Answers::new(packing_of_answers),
             reading: Reading::Open,
             deadline: deadline.map(Deadline::new),
-            busy_since: None,
+            worked: Duration::ZERO,
             draining: Box::pin(self.draining.clone().cancelled_owned()),
             _permit: self.stream_permit()?,
         };
@@ -239,14 +239,15 @@ impl http_body::Body for SolveMany {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         // The connection asks for more as long as there is some, and would not let go of the thread.
-        if self.busy_since.get_or_insert_with(Instant::now).elapsed() >= STRETCH {
-            self.busy_since = None;
+        if self.worked >= STRETCH {
+            self.worked = Duration::ZERO;
             come_back(cx);
             return Poll::Pending;
         }
+        let begin = Instant::now();
         let item = match panics::catch("a stream", || self.advance(cx)) {
             Ok(Poll::Pending) => {
-                self.busy_since = None;
+                self.worked = Duration::ZERO;
                 return Poll::Pending;
             }
             Ok(Poll::Ready(item)) => item,
@@ -257,6 +258,7 @@ impl http_body::Body for SolveMany {
                 Item::End(Err(error.into()))
             }
         };
+        self.worked += begin.elapsed();
         Poll::Ready(match item {
             Item::Answers => Some(Ok(Frame::data(self.answers.take()))),
             Item::End(end) => Some(trailers(end)),

@@ -139,10 +139,12 @@ deploy: _deploy-programs alerts (static "dev")
     tests/deploy/.venv/bin/pytest tests/deploy
     node --test tests/deploy/*.test.js
 
-# Check the alerts: each fires when it should, and not otherwise (needs promtool, of Debian's package prometheus)
+# Check what Prometheus is given: that each alert fires when it should, and not otherwise (needs promtool, of Debian's package
+# prometheus)
 alerts:
     @.ci/install debian promtool=prometheus
     @if command -v promtool > /dev/null; then \
+        promtool check config deploy/prometheus/prometheus.yaml deploy/prometheus/kubernetes.yaml; \
         promtool test rules deploy/prometheus/alerts.test.yaml; \
     else \
         echo "skipped the alerts: no promtool (apt-get install prometheus)"; \

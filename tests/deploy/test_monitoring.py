@@ -23,17 +23,17 @@ PANELS = [
     if panel["type"] != "row"
 ]
 ALERTS = ROOT / "deploy/prometheus/alerts.yaml"
+CONFIG = ROOT / "deploy/prometheus/prometheus.yaml"
 
 
 class Prometheus:
-    """Prometheus on a port that it picks, which scrapes the servers twice a second."""
+    """Prometheus as it is set up in `deploy`, but on a port that it picks, scraping these servers twice a second."""
 
     def __init__(self, program, run, folder, servers):
-        config = {
-            "global": {"scrape_interval": "500ms", "evaluation_interval": "1s"},
-            "rule_files": [str(ALERTS)],
-            "scrape_configs": [{"job_name": "sudoku-server", "static_configs": [{"targets": servers}]}],
-        }
+        config = yaml.safe_load(CONFIG.read_text())
+        config["global"] = {"scrape_interval": "500ms", "evaluation_interval": "1s"}
+        config["rule_files"] = [str(CONFIG.parent / rules) for rules in config["rule_files"]]
+        config["scrape_configs"][0]["static_configs"][0]["targets"] = servers
         # JSON is YAML.
         (folder / "prometheus.yaml").write_text(json.dumps(config))
         log = folder / "log"

@@ -66,7 +66,13 @@ async fn serve_routes(
         never = accepting.as_mut() => match never {},
         () = shutdown => {}
     }
-    tracing::info!(load = ?service.load(), "draining");
+    let load = service.load();
+    tracing::info!(
+        solves = load.solves,
+        streams = load.streams,
+        messages = load.messages,
+        "draining"
+    );
     service.set_ready(false);
     health.not_serving().await;
     tokio::select! {
@@ -92,7 +98,13 @@ async fn serve_routes(
         tracing::info!("drained");
         return Drained::Finished;
     }
-    tracing::warn!(load = ?service.load(), "the drain deadline passed; calls are cut off");
+    let load = service.load();
+    tracing::warn!(
+        solves = load.solves,
+        streams = load.streams,
+        messages = load.messages,
+        "the drain deadline passed; calls are cut off"
+    );
     connections.cut().await;
     Drained::CutOff
 }

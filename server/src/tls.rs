@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
+use rustls::{InvalidMessage, RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use x509_parser::time::ASN1Time;
@@ -56,8 +56,21 @@ impl Tls {
                 .alpn_protocols
                 .push(b"http/1.1".to_vec());
         }
-        TlsAcceptor::from(config).accept(stream).await
+        let accepted = TlsAcceptor::from(config).accept(stream).await;
+        accepted.map_err(|error| match is_plain(&error) {
+            true => io::Error::other("no TLS came; perhaps the client has http:// where https:// is needed"),
+            false => error,
+        })
     }
+}
+
+/// Whether the client did not even try to speak TLS.
+fn is_plain(error: &io::Error) -> bool {
+    let error = error.get_ref().and_then(|error| error.downcast_ref());
+    matches!(
+        error,
+        Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType))
+    )
 }
 
 fn config(files: &[Vec<u8>]) -> Result<ServerConfig, (usize, Problem)> {

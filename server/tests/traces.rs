@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,8 +15,9 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 };
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use serde_json::Value;
 use sudoku_proto::v1::{SolveManyRequest, SolveOptions};
-use support::{PUZZLE, Server, solve, start_for_operators, until};
+use support::{PUZZLE, Server, command, solve, start_for_operators, until};
 use test_support::operators::metrics;
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status};
@@ -211,10 +213,31 @@ async fn a_message_that_is_given_up_has_a_span_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_collector_that_is_not_there_does_no_harm() {
-    let server = Server::start(&["--otlp-endpoint=http://127.0.0.1:1", "--trace-share=1"]);
+async fn a_collector_that_is_not_there_does_no_harm_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = command();
+    command.args(["--listen=127.0.0.1:0", "--log-format=json", "--trace-share=1"]);
+    command.arg("--otlp-endpoint=http://127.0.0.1:1");
+    let server = Server::spawn_with_log(&mut command, fs::File::create(&log).unwrap());
     let mut client = server.client().await;
     client.solve(solve(PUZZLE)).await.unwrap();
     server.signal("TERM");
     assert_eq!(server.ended().await.0, Some(0));
+    let log = fs::read_to_string(&log).unwrap();
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let told: Vec<_> = lines
+        .filter(|line| line["endpoint"] == "http://127.0.0.1:1")
+        .collect();
+    let [line] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    assert_eq!(line["level"], "WARN");
+    assert_eq!(line["spans"], 1);
+    assert!(
+        line["error"].as_str().is_some_and(|error| !error.is_empty()),
+        "{line}"
+    );
 }

@@ -11,32 +11,17 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::metrics::Metrics;
 use crate::service::Service;
 
-/// What clients of the port may take.
-#[derive(Debug, Clone, Copy)]
-struct Bounds {
-    connections: usize,
-    /// How long a connection has to send the header of a request.
-    header: Duration,
-    /// How long it lives, so that one whose client reads nothing does not keep its place. A request under way has as long
-    /// again as the header of one.
-    life: Duration,
-}
-
-/// Few ask, and seldom.
-const BOUNDS: Bounds = Bounds {
-    connections: 64,
-    header: Duration::from_secs(10),
-    life: Duration::from_secs(60),
-};
-
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// The most bytes of a request's header, of which none needs a tenth.
+const LONGEST_HEADER: usize = 16 * 1024;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -45,13 +30,10 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 /// watches a server wants to see how it ends.
 ///
 /// `/livez` says 200 always. `/readyz` says 200 while the service takes calls on a socket, and 503 before and after.
-/// Nothing is encrypted, since nothing here is a secret.
+/// Nothing is encrypted, since nothing here is a secret. Few ask, and seldom, so the port has limits of its own:
+/// [`Settings::admin_max_connections`](crate::Settings::admin_max_connections) and those beside it.
 pub async fn serve_admin(listener: TcpListener, service: Service) -> Infallible {
-    serve_within(BOUNDS, listener, service).await
-}
-
-async fn serve_within(bounds: Bounds, listener: TcpListener, service: Service) -> Infallible {
-    let room = Arc::new(Semaphore::new(bounds.connections));
+    let room = Arc::new(Semaphore::new(service.settings.admin_max_connections));
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -68,23 +50,29 @@ async fn serve_within(bounds: Bounds, listener: TcpListener, service: Service) -
         let service = service.clone();
         tokio::spawn(async move {
             let _room = room;
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(bounds.header)
-                .serve_connection(
-                    TokioIo::new(stream),
-                    service_fn(|request| std::future::ready(Ok::<_, Infallible>(answer(&request, &service)))),
-                );
-            let mut connection = pin!(connection);
-            let mut end = timeout(bounds.life, connection.as_mut()).await;
-            if end.is_err() {
-                connection.as_mut().graceful_shutdown();
-                end = timeout(bounds.header, connection).await;
-            }
-            if let Ok(Err(error)) = end {
-                tracing::debug!(%error, "a connection to the admin port broke");
-            }
+            serve_connection(stream, &service).await;
         });
+    }
+}
+
+async fn serve_connection(stream: TcpStream, service: &Service) {
+    let header_timeout = service.settings.admin_header_timeout;
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(header_timeout)
+        .max_buf_size(LONGEST_HEADER)
+        .serve_connection(
+            TokioIo::new(stream),
+            service_fn(|request| std::future::ready(Ok::<_, Infallible>(answer(&request, service)))),
+        );
+    let mut connection = pin!(connection);
+    let mut end = timeout(service.settings.admin_max_connection_age, connection.as_mut()).await;
+    if end.is_err() {
+        connection.as_mut().graceful_shutdown();
+        end = timeout(header_timeout, connection).await;
+    }
+    if let Ok(Err(error)) = end {
+        tracing::debug!(%error, "a connection to the admin port broke");
     }
 }
 
@@ -124,7 +112,6 @@ fn text(status: StatusCode, kind: &'static str, body: impl Into<String>) -> Resp
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpStream;
 
     use super::*;
     use crate::settings::Settings;
@@ -133,11 +120,17 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(50);
     const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
-    async fn connect(bounds: Bounds) -> (std::net::SocketAddr, TcpStream) {
+    /// A port with one place, where headers and connections may take so long.
+    async fn connect(header: Duration, age: Duration) -> (std::net::SocketAddr, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let service = Service::new(Settings::default()).unwrap();
-        tokio::spawn(serve_within(bounds, listener, service));
+        let settings = Settings {
+            admin_max_connections: 1,
+            admin_header_timeout: header,
+            admin_max_connection_age: age,
+            ..Settings::default()
+        };
+        tokio::spawn(serve_admin(listener, Service::new(settings).unwrap()));
         (address, TcpStream::connect(address).await.unwrap())
     }
 
@@ -156,12 +149,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_connection_too_many_is_closed_at_once() {
-        let bounds = Bounds {
-            connections: 1,
-            header: LONG,
-            life: LONG,
-        };
-        let (address, mut first) = connect(bounds).await;
+        let (address, mut first) = connect(LONG, LONG).await;
         first.write_all(REQUEST).await.unwrap();
         first.read_exact(&mut [0; 100]).await.unwrap();
         let mut second = TcpStream::connect(address).await.unwrap();
@@ -173,13 +161,8 @@ mod tests {
 
     #[tokio::test]
     async fn who_asks_nothing_is_hung_up_on() {
-        let bounds = Bounds {
-            connections: 1,
-            header: SHORT,
-            life: LONG,
-        };
         for begun in [&b""[..], &REQUEST[..20]] {
-            let (_, mut stream) = connect(bounds).await;
+            let (_, mut stream) = connect(SHORT, LONG).await;
             stream.write_all(begun).await.unwrap();
             closed(&mut stream).await;
         }
@@ -187,13 +170,8 @@ mod tests {
 
     #[tokio::test]
     async fn no_connection_keeps_its_place_for_ever() {
-        let bounds = Bounds {
-            connections: 1,
-            header: SHORT,
-            life: SHORT,
-        };
         // One that asks again and again.
-        let (address, mut stream) = connect(bounds).await;
+        let (address, mut stream) = connect(SHORT, SHORT).await;
         while stream.write_all(REQUEST).await.is_ok() {
             if !matches!(stream.read(&mut [0; 65_536]).await, Ok(1..)) {
                 break;
@@ -205,18 +183,5 @@ mod tests {
         let mut next = TcpStream::connect(address).await.unwrap();
         next.write_all(REQUEST).await.unwrap();
         assert!(closed(&mut next).await > 1_000);
-    }
-
-    #[test]
-    fn the_bounds_are_as_they_are_documented() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/operating.md");
-        let page = std::fs::read_to_string(page).unwrap();
-        let said = format!(
-            "{} connections at once, {} seconds for the header of a request, {} seconds for a connection",
-            BOUNDS.connections,
-            BOUNDS.header.as_secs(),
-            BOUNDS.life.as_secs()
-        );
-        assert!(page.replace('\n', " ").contains(&said), "{said}");
     }
 }

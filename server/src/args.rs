@@ -3,9 +3,11 @@
 //! The flag's name gives the environment variable and the key in a file, which [`crate::config`] makes of it. A help text
 //! is also the setting's line in `docs/operating.md`.
 
+use std::error::Error;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
@@ -64,8 +66,8 @@ pub struct Args {
     pub listen: Vec<Address>,
 
     /// The permissions of Unix sockets, in octal; who may write may connect
-    #[arg(long, value_name = "MODE", default_value = "600", value_parser = mode, help_heading = "Listening")]
-    pub socket_mode: u32,
+    #[arg(long, value_name = "MODE", default_value = "600", help_heading = "Listening")]
+    pub socket_mode: Mode,
 
     /// Listen on an address that other machines can reach, although nothing is encrypted
     #[arg(
@@ -313,6 +315,35 @@ pub struct Args {
     )]
     handshake_timeout: Duration,
 
+    /// Connections open at once to the port for operators; further ones are closed at once
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Settings::default().admin_max_connections,
+        help_heading = "Limits of the port for operators"
+    )]
+    admin_max_connections: usize,
+
+    /// How long the header of a request may take there, silence before it included
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = parse_duration,
+        help_heading = "Limits of the port for operators"
+    )]
+    admin_header_timeout: Duration,
+
+    /// How old a connection may become there; a request under way has as long again as a header may take
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "60s",
+        value_parser = parse_duration,
+        help_heading = "Limits of the port for operators"
+    )]
+    admin_max_connection_age: Duration,
+
     /// How long to go on as before on SIGTERM while health and readiness say that the server goes, for balancers to notice
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration, help_heading = "Shutting down")]
     drain_delay: Duration,
@@ -356,6 +387,9 @@ impl Args {
             keepalive_interval: self.keepalive_interval,
             keepalive_timeout: self.keepalive_timeout,
             handshake_timeout: self.handshake_timeout,
+            admin_max_connections: self.admin_max_connections,
+            admin_header_timeout: self.admin_header_timeout,
+            admin_max_connection_age: self.admin_max_connection_age,
             request_deadline: self.request_deadline,
             drain_delay: self.drain_delay,
             drain_deadline: self.drain_deadline,
@@ -373,10 +407,35 @@ fn threads(text: &str) -> Result<NonZeroUsize, std::num::ParseIntError> {
     }
 }
 
-fn simd(text: &str) -> Result<Isa, IsaError> {
+/// What a setting must be, where a value is not that.
+#[derive(Debug, thiserror::Error)]
+#[error("it must be {0}")]
+pub struct MustBe(pub &'static str);
+
+/// The permissions of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mode(pub u32);
+
+impl FromStr for Mode {
+    type Err = MustBe;
+
+    fn from_str(text: &str) -> Result<Self, MustBe> {
+        match u32::from_str_radix(text, 8) {
+            Ok(mode) if mode <= 0o777 => Ok(Self(mode)),
+            _ => Err(MustBe("permissions in octal, 000 to 777")),
+        }
+    }
+}
+
+fn simd(text: &str) -> Result<Isa, Box<dyn Error + Send + Sync>> {
     match text {
         AUTO => Ok(Isa::detect()),
-        name => Isa::named(name),
+        name => match Isa::named(name) {
+            Err(IsaError::Unknown { .. }) => {
+                Err(MustBe("auto, portable, avx2, avx2-no-pext or avx512").into())
+            }
+            named => Ok(named?),
+        },
     }
 }
 
@@ -384,31 +443,24 @@ fn simd(text: &str) -> Result<Isa, IsaError> {
 const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 const MOST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn interval(text: &str) -> Result<Duration, String> {
+fn interval(text: &str) -> Result<Duration, MustBe> {
     match parse_duration(text) {
         Ok(time) if (LEAST_INTERVAL..=MOST_INTERVAL).contains(&time) => Ok(time),
-        _ => Err("not a time of 10ms to 24h".to_owned()),
+        _ => Err(MustBe("a time of 10ms to 24h with its unit, as in 30s or 500ms")),
     }
 }
 
-fn endpoint(text: &str) -> Result<String, String> {
+fn endpoint(text: &str) -> Result<String, MustBe> {
     match text.strip_prefix("http://") {
         Some(authority) if !authority.is_empty() && !authority.contains('@') => Ok(text.to_owned()),
-        _ => Err("not http:// with a host and port".to_owned()),
+        _ => Err(MustBe("http:// with a host and port")),
     }
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str) -> Result<f64, MustBe> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("not a number from 0 to 1".to_owned()),
-    }
-}
-
-fn mode(text: &str) -> Result<u32, String> {
-    match u32::from_str_radix(text, 8) {
-        Ok(mode) if mode <= 0o777 => Ok(mode),
-        _ => Err("not permissions in octal, 000 to 777".to_owned()),
+        _ => Err(MustBe("a number from 0 to 1")),
     }
 }
 
@@ -424,9 +476,9 @@ mod tests {
 
     #[test]
     fn permissions_are_octal() {
-        assert_eq!(mode("660"), Ok(0o660));
+        assert_eq!("660".parse::<Mode>().unwrap(), Mode(0o660));
         for wrong in ["", "8", "1000", "-1", "rw-"] {
-            mode(wrong).unwrap_err();
+            wrong.parse::<Mode>().unwrap_err();
         }
     }
 }

@@ -3,22 +3,27 @@
 //! [`Args`] defines the settings as flags. A file's values take the place of the flags' defaults, so clap does the rest: it
 //! reads them with the same parsers, and says what is wrong with one in the same words.
 
+use std::any::TypeId;
 use std::collections::BTreeMap;
+use std::env;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
+use sudoku_engine::IsaError;
 use sudoku_server::{Settings, SettingsError};
 use toml::{Table, Value};
 
-use crate::args::Args;
+use crate::args::{Args, MustBe};
 
 const PREFIX: &str = "SUDOKU_";
 
@@ -49,7 +54,10 @@ impl Config {
     /// A [`clap::Error`] about the command line or the environment, also to give help; or what is wrong with the file.
     pub fn load(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Self> {
         let arguments: Vec<_> = arguments.into_iter().collect();
-        let command = command();
+        let command = command().mut_args(|arg| match is_set(&arg) {
+            true => arg,
+            false => arg.env(None),
+        });
         let explained = |error| explain(error, &arguments, &command);
         let matches = command
             .clone()
@@ -79,12 +87,7 @@ impl Config {
         let mut text = String::new();
         for arg in settings(&self.command) {
             let key = key(arg);
-            let values = self.matches.get_raw(arg.get_id().as_str());
-            let values: Vec<_> = values
-                .into_iter()
-                .flatten()
-                .map(|value| toml_value(&value.to_string_lossy()))
-                .collect();
+            let values = self.toml_values(arg);
             let line = match values.as_slice() {
                 [] => writeln!(text, "# {key} is not set"),
                 [value] => writeln!(text, "{key} = {value}"),
@@ -95,6 +98,23 @@ impl Config {
         text
     }
 
+    /// The values of a setting as [`texts`] reads them.
+    fn toml_values(&self, arg: &Arg) -> Vec<Value> {
+        let id = arg.get_id().as_str();
+        if Type::of(arg) == Type::Truth {
+            return self
+                .matches
+                .get_one::<bool>(id)
+                .map(|&truth| truth.into())
+                .into_iter()
+                .collect();
+        }
+        let texts = self.matches.get_raw(id).into_iter().flatten();
+        texts
+            .map(|text| toml_value(Type::of(arg), &text.to_string_lossy()))
+            .collect()
+    }
+
     /// Says of a setting outside its range where it was set.
     pub fn blame(&self, error: &SettingsError) -> String {
         let SettingsError {
@@ -103,7 +123,11 @@ impl Config {
             range,
         } = error;
         let key = setting.replace('_', "-");
-        format!("{}: {}", self.origin(&key), wrong(value, &range_of(&key, range)))
+        let allowed = match settings(&self.command).find(|arg| self::key(arg) == key) {
+            Some(arg) => range_of(arg, range),
+            None => range.clone(),
+        };
+        format!("{}: {}", self.origin(&key), wrong(value, &allowed))
     }
 
     /// Where the setting of this key was set.
@@ -138,10 +162,10 @@ impl File {
         let table: Table = text.parse().context("not TOML")?;
         let mut values = BTreeMap::new();
         for (key, value) in table {
-            let texts = texts(&value).with_context(|| key.clone())?;
-            if !settings(command).any(|arg| self::key(arg) == key) {
+            let Some(arg) = settings(command).find(|arg| self::key(arg) == key) else {
                 bail!("{key}: there is no such setting");
-            }
+            };
+            let texts = texts(arg, &value).with_context(|| key.clone())?;
             check(&key, &texts, command).with_context(|| key.clone())?;
             values.insert(key, texts);
         }
@@ -184,19 +208,82 @@ fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('-', "_").to_uppercase())
 }
 
-/// What a value of a file would be on the command line.
-fn texts(value: &Value) -> anyhow::Result<Vec<String>> {
-    match value {
-        Value::String(text) => Ok(vec![text.clone()]),
-        Value::Integer(number) => Ok(vec![number.to_string()]),
-        Value::Float(number) => Ok(vec![number.to_string()]),
-        Value::Boolean(truth) => Ok(vec![truth.to_string()]),
-        Value::Array(values) if !values.is_empty() && !values.iter().any(Value::is_array) => {
-            let texts: Result<Vec<_>, _> = values.iter().map(texts).collect();
-            Ok(texts?.concat())
+/// Whether a variable is to be looked at. One that is set to nothing says nothing, as with `sudoku-client`.
+fn is_set(arg: &Arg) -> bool {
+    let value = arg.get_env().and_then(env::var_os);
+    value.is_none_or(|value| !value.is_empty())
+}
+
+/// What a setting is in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Truth,
+    Number,
+    /// A number, or a word in its place.
+    Threads,
+    Time,
+    Text,
+    /// A text, or a list of them.
+    Texts,
+}
+
+impl Type {
+    fn of(arg: &Arg) -> Self {
+        let id = arg.get_value_parser().type_id();
+        let is_one_of = |types: &[TypeId]| types.iter().any(|known| id == *known);
+        match () {
+            () if is_one_of(&[TypeId::of::<bool>()]) => Self::Truth,
+            () if is_one_of(&[TypeId::of::<u32>(), TypeId::of::<usize>(), TypeId::of::<f64>()]) => {
+                Self::Number
+            }
+            () if is_one_of(&[TypeId::of::<NonZeroUsize>()]) => Self::Threads,
+            () if is_one_of(&[TypeId::of::<Duration>()]) => Self::Time,
+            () if arg.get_value_delimiter().is_some() => Self::Texts,
+            () => Self::Text,
         }
-        _ => bail!("a setting is a string, a number, true or false, or a list of these"),
     }
+
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Truth => "true or false, without quotes",
+            Self::Number => "a number, without quotes",
+            Self::Threads => r#"a number, or "auto""#,
+            Self::Time => r#"a string with a time and its unit, as in "30s" or "500ms""#,
+            Self::Text => "a string",
+            Self::Texts => "a string, or a list of strings",
+        }
+    }
+
+    /// What a value would be on the command line, if it is one of this type and no list.
+    fn text(self, value: &Value) -> Option<String> {
+        match (self, value) {
+            (Self::Truth, Value::Boolean(truth)) => Some(truth.to_string()),
+            (Self::Number | Self::Threads, Value::Integer(number)) => Some(number.to_string()),
+            (Self::Number, Value::Float(number)) => Some(number.to_string()),
+            (Self::Threads | Self::Time | Self::Text | Self::Texts, Value::String(text)) => {
+                Some(text.clone())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a value of a file would be on the command line.
+fn texts(arg: &Arg, value: &Value) -> anyhow::Result<Vec<String>> {
+    let kind = Type::of(arg);
+    let texts = match value {
+        Value::Array(values) if kind == Type::Texts && !values.is_empty() => {
+            values.iter().map(|value| kind.text(value)).collect()
+        }
+        one => kind.text(one).map(|text| vec![text]),
+    };
+    texts.ok_or_else(|| {
+        anyhow!(
+            "it is of type {}; it must be {}",
+            value.type_str(),
+            kind.expected()
+        )
+    })
 }
 
 /// Reads a value of a file by itself, so that what is wrong with it is not said of the command line.
@@ -242,10 +329,18 @@ fn wrong_value<'a>(error: &clap::Error, command: &'a Command) -> Option<(&'a Arg
     let name = context(ContextKind::InvalidArg)?.strip_prefix("--")?;
     let name = name.split([' ', '[', '=']).next()?;
     let arg = settings(command).find(|arg| key(arg) == name)?;
-    let problem = match (allowed(arg), error.source()) {
-        (Some(allowed), _) => wrong(&format!("{value:?}"), &allowed),
-        (None, Some(source)) => format!("it is {value:?}: {source}"),
-        (None, None) => format!("it is {value:?}"),
+    let value = format!("{value:?}");
+    let source = error.source();
+    let problem = match (allowed(arg), source) {
+        (Some(allowed), _) => wrong(&value, &allowed),
+        (None, Some(source)) => match source.downcast_ref() {
+            Some(MustBe(allowed)) => wrong(&value, allowed),
+            // It says the name.
+            None if source.is::<IsaError>() => source.to_string(),
+            None => format!("it is {value}: {source}"),
+        },
+        (None, None) if value == NOTHING => "it is empty".to_owned(),
+        (None, None) => format!("it is {value}"),
     };
     Some((arg, problem))
 }
@@ -253,24 +348,31 @@ fn wrong_value<'a>(error: &clap::Error, command: &'a Command) -> Option<(&'a Arg
 /// What a setting may be, where that is easily said.
 fn allowed(arg: &Arg) -> Option<String> {
     if let Some(range) = Settings::range(&arg.get_id().as_str().replace('-', "_")) {
-        return Some(range_of(key(arg), &range));
+        return Some(range_of(arg, &range));
+    }
+    if Type::of(arg) == Type::Truth {
+        return Some("true or false".to_owned());
     }
     let values = arg.get_possible_values();
     let names: Vec<_> = values.iter().map(|value| value.get_name()).collect();
     (!names.is_empty()).then(|| names.join(" or "))
 }
 
-/// A range with the other words that the setting takes.
-fn range_of(key: &str, range: &str) -> String {
-    match key {
-        "threads" => format!("auto, or {range}"),
+/// A range with what else there is to say of the values of this setting.
+fn range_of(arg: &Arg, range: &str) -> String {
+    match Type::of(arg) {
+        Type::Threads => format!("auto, or {range}"),
+        Type::Time => format!("a time of {range} with its unit, as in 30s or 500ms"),
         _ => range.to_owned(),
     }
 }
 
+/// A value that is empty, in quotes.
+const NOTHING: &str = r#""""#;
+
 fn wrong(value: &str, allowed: &str) -> String {
     match value {
-        r#""""# => format!("it is empty; it must be {allowed}"),
+        NOTHING => format!("it is empty; it must be {allowed}"),
         _ => format!("it is {value}; it must be {allowed}"),
     }
 }
@@ -321,11 +423,14 @@ fn is_of_kubernetes(name: &str) -> bool {
         || name.contains("_PORT_")
 }
 
-/// A value as TOML: a number or a truth where it reads as one and would be typed so.
-fn toml_value(text: &str) -> Value {
-    match (text.parse::<i64>(), text.parse::<bool>()) {
-        (Ok(number), _) if number.to_string() == text => number.into(),
-        (_, Ok(truth)) => truth.into(),
+/// A value that was typed, as TOML.
+fn toml_value(kind: Type, text: &str) -> Value {
+    if !matches!(kind, Type::Number | Type::Threads) {
+        return text.into();
+    }
+    match (text.parse::<i64>(), text.parse::<f64>()) {
+        (Ok(number), _) => number.into(),
+        (_, Ok(number)) => number.into(),
         _ => text.into(),
     }
 }
@@ -337,6 +442,7 @@ mod tests {
     use tempfile::NamedTempFile;
 
     use super::*;
+    use crate::args::Mode;
 
     fn file(text: &str) -> NamedTempFile {
         let mut file = NamedTempFile::new().unwrap();
@@ -352,7 +458,7 @@ mod tests {
 
     #[test]
     fn a_flag_counts_more_than_the_file_and_that_more_than_the_default() {
-        let file = file("max-solves = 3\nmax-streams = \"4\"\ndrain-deadline = '2s'\ninsecure = true");
+        let file = file("max-solves = 3\nmax-streams = 4\ndrain-deadline = '2s'\ninsecure = true");
         let config = load(&file, &["--max-solves=5", "--insecure=false"]).unwrap();
         let settings = config.args.settings();
         assert_eq!((settings.max_solves, settings.max_streams), (5, 4));
@@ -382,21 +488,16 @@ mod tests {
         let again = load(&file(&first.to_toml()), &[]).unwrap();
         assert_eq!(again.args.settings(), first.args.settings());
         assert_eq!(again.args.listen, first.args.listen);
-        assert_eq!(again.args.socket_mode, 0o060);
+        assert_eq!(again.args.socket_mode, Mode(0o060));
         assert_eq!(again.to_toml(), first.to_toml());
     }
 
     #[test]
     fn a_wrong_file_is_named_with_the_key_and_the_reason() {
         for (text, parts) in [
-            ("max-solves = 'many'", ["max-solves", "1 to 1000000"]),
             ("max-solves = -1", ["max-solves", "1 to 1000000"]),
-            ("drain-deadline = 'soon'", ["drain-deadline", "0ns to 86400s"]),
+            ("drain-deadline = 'soon'", ["drain-deadline", "0s to 24h"]),
             ("log-format = 'xml'", ["log-format", "text or json"]),
-            ("insecure = 'perhaps'", ["insecure", "perhaps"]),
-            ("max-solves = [1, 2]", ["max-solves", "multiple times"]),
-            ("max-solves = []", ["max-solves", "a list of these"]),
-            ("[max-solves]\na = 1", ["max-solves", "a list of these"]),
             ("max_solves = 1", ["max_solves", "no such setting"]),
             ("config = 'other.toml'", ["config", "no such setting"]),
             ("help = true", ["help", "no such setting"]),
@@ -408,6 +509,55 @@ mod tests {
                 assert!(error.contains(part), "{text}: {error}");
             }
         }
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_told_with_the_one_that_is_expected() {
+        let truth = "true or false, without quotes";
+        let number = "a number, without quotes";
+        let time = r#"a string with a time and its unit, as in "30s" or "500ms""#;
+        for (text, key, is, expected) in [
+            ("insecure = 1", "insecure", "integer", truth),
+            ("insecure = 'true'", "insecure", "string", truth),
+            ("max-solves = 'many'", "max-solves", "string", number),
+            ("max-solves = [1, 2]", "max-solves", "array", number),
+            ("[max-solves]\na = 1", "max-solves", "table", number),
+            ("trace-share = true", "trace-share", "boolean", number),
+            ("threads = 1.5", "threads", "float", r#"a number, or "auto""#),
+            ("drain-deadline = 30", "drain-deadline", "integer", time),
+            ("socket-mode = 0o640", "socket-mode", "integer", "a string"),
+            ("tls-cert = ['a', 'b']", "tls-cert", "array", "a string"),
+            ("listen = []", "listen", "array", "a string, or a list of strings"),
+            (
+                "listen = ['unix:a', 1]",
+                "listen",
+                "array",
+                "a string, or a list of strings",
+            ),
+        ] {
+            let file = file(text);
+            let error = format!("{:#}", load(&file, &[]).unwrap_err());
+            let expected = format!("{key}: it is of type {is}; it must be {expected}");
+            assert_eq!(error, format!("{}: {expected}", file.path().display()));
+        }
+    }
+
+    #[test]
+    fn what_is_printed_has_the_types_that_a_file_has() {
+        let written = file("threads = 'auto'\nsocket-mode = '600'\ntrace-share = 0.5");
+        let printed = load(&written, &["--insecure=1", "--max-solves=+5"])
+            .unwrap()
+            .to_toml();
+        for line in [
+            "threads = \"auto\"\n",
+            "socket-mode = \"600\"\n",
+            "trace-share = 0.5\n",
+            "insecure = true\n",
+            "max-solves = 5\n",
+        ] {
+            assert!(printed.contains(line), "{line}: {printed}");
+        }
+        load(&file(&printed), &[]).unwrap();
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! How many files the process may have open: a connection is one.
 
-/// What else is open: listeners, logs, secrets, the connections of operators, and those that are about to be turned away.
+/// What else is open: listeners, logs, secrets, and connections that are about to be turned away.
 #[cfg(target_os = "linux")]
-const OTHERS: u64 = 128;
+const OTHERS: u64 = 64;
 
 /// Lets the process have as many files as its connections need, as far as the system allows that, and warns where it does
 /// not: then connections would wait to be accepted, where they are to be turned away.

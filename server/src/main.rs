@@ -90,11 +90,16 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
     for (name, meant) in config::unknown_variables(env::vars_os().map(|(name, _)| name)) {
         tracing::warn!(name, meant, "there is no setting of this variable");
     }
-    files::make_room(args.settings().max_connections);
+    let settings = args.settings();
+    files::make_room(
+        settings
+            .max_connections
+            .saturating_add(settings.admin_max_connections),
+    );
     let mut signals = Signals::new().context("cannot listen for signals")?;
     let secrets = Secrets::load(args)?;
     let fresh = secrets.clone().keep_fresh(Hangups::new()?, args.reload_interval);
-    let service = Service::new(args.settings())?;
+    let service = Service::new(settings)?;
     let listeners = listen(args).await?;
     let admin = listen_for_operators(args).await?;
     announce(&listeners, admin.as_ref())?;
@@ -174,7 +179,7 @@ fn log_to_standard_error(format: LogFormat) -> anyhow::Result<()> {
 async fn listen(args: &Args) -> anyhow::Result<Vec<Listener>> {
     let mut listeners = Vec::new();
     for address in &args.listen {
-        let listener = Listener::bind(address, args.socket_mode).await;
+        let listener = Listener::bind(address, args.socket_mode.0).await;
         listeners.push(listener.with_context(|| format!("cannot listen on {address}"))?);
     }
     Ok(listeners)

@@ -1,6 +1,5 @@
 //! What can be configured, its defaults, and its ranges.
 
-use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::thread;
 use std::time::Duration;
@@ -87,6 +86,13 @@ pub struct Settings {
     /// How long a connection may take until it has sent the first bytes of HTTP/2, the handshake of TLS included: above 0 and
     /// at most a day. Default 10 s.
     pub handshake_timeout: Duration,
+    /// Connections open at once to the port for operators, 1 or more; further ones are closed at once. Default 64.
+    pub admin_max_connections: usize,
+    /// How long the header of a request may take there, silence before it included: above 0 and at most a day. Default 10 s.
+    pub admin_header_timeout: Duration,
+    /// How long a connection lives there, so that one whose client reads nothing does not keep its place: above 0 and at
+    /// most a year. A request under way has [`Settings::admin_header_timeout`] more. Default 60 s.
+    pub admin_max_connection_age: Duration,
     /// How long the message of a unary call may take to arrive, above 0 and at most a day. A call whose message is late
     /// fails with DEADLINE_EXCEEDED. Default 30 s.
     pub request_deadline: Duration,
@@ -117,6 +123,9 @@ impl Default for Settings {
             keepalive_interval: Duration::from_secs(60),
             keepalive_timeout: Duration::from_secs(20),
             handshake_timeout: Duration::from_secs(10),
+            admin_max_connections: 64,
+            admin_header_timeout: Duration::from_secs(10),
+            admin_max_connection_age: Duration::from_secs(60),
             request_deadline: Duration::from_secs(30),
             drain_delay: Duration::ZERO,
             drain_deadline: Duration::from_secs(25),
@@ -177,7 +186,7 @@ impl Settings {
     /// Shows each setting with its range, up to the first error.
     fn ranges(&self, look: &mut Look<'_>) -> Result<(), SettingsError> {
         self.limits.ranges(look)?;
-        let mut number = |name, value, least, most| look(Ranged::new(name, value, least, most));
+        let mut number = |name, value: usize, least, most| look(Ranged::new(name, value, least, most));
         number("threads", self.threads.get(), 1, MOST_THREADS)?;
         number("max_solves", self.max_solves, 1, MOST_AT_ONCE)?;
         number("max_streams", self.max_streams, 1, MOST_AT_ONCE)?;
@@ -185,7 +194,9 @@ impl Settings {
         number("shared_messages", self.shared_messages, 0, MOST_AT_ONCE)?;
         number("max_calls", self.max_calls, 1, MOST_AT_ONCE)?;
         number("max_connections", self.max_connections, 1, MOST_AT_ONCE)?;
-        let mut number = |name, value, least, most| look(Ranged::new(name, value, least, most));
+        let connections = self.admin_max_connections;
+        number("admin_max_connections", connections, 1, MOST_AT_ONCE)?;
+        let mut number = |name, value: u32, least, most| look(Ranged::new(name, value, least, most));
         let streams = self.max_streams_per_connection;
         number(
             "max_streams_per_connection",
@@ -194,7 +205,7 @@ impl Settings {
             MOST_STREAMS_PER_CONNECTION,
         )?;
         number("max_header_bytes", self.max_header_bytes, 1_024, 1024 * 1024)?;
-        let mut time = |name, value, least, most| look(Ranged::new(name, value, least, most));
+        let mut time = |name, value: Duration, least, most| look(Ranged::new(name, value, least, most));
         time("max_connection_idle", self.max_connection_idle, LEAST_TIME, YEAR)?;
         time("max_connection_age", self.max_connection_age, LEAST_TIME, YEAR)?;
         time(
@@ -205,6 +216,9 @@ impl Settings {
         )?;
         time("keepalive_timeout", self.keepalive_timeout, LEAST_KEEPALIVE, DAY)?;
         time("handshake_timeout", self.handshake_timeout, LEAST_TIME, DAY)?;
+        time("admin_header_timeout", self.admin_header_timeout, LEAST_TIME, DAY)?;
+        let age = self.admin_max_connection_age;
+        time("admin_max_connection_age", age, LEAST_TIME, YEAR)?;
         time("request_deadline", self.request_deadline, LEAST_TIME, DAY)?;
         time("drain_delay", self.drain_delay, Duration::ZERO, DAY)?;
         time("drain_deadline", self.drain_deadline, Duration::ZERO, DAY)
@@ -213,12 +227,12 @@ impl Settings {
 
 impl Limits {
     fn ranges(&self, look: &mut Look<'_>) -> Result<(), SettingsError> {
-        let mut number = |name, value, least| look(Ranged::new(name, value, least, u32::MAX));
+        let mut number = |name, value: u32, least| look(Ranged::new(name, value, least, u32::MAX));
         number("max_puzzles_per_message", self.max_puzzles_per_message, 1)?;
         number("max_message_bytes", self.max_message_bytes, LEAST_BYTES)?;
         number("max_solve_bytes", self.max_solve_bytes, LEAST_BYTES)?;
         number("max_solution_limit", self.max_solution_limit, 2)?;
-        let mut time = |name, value, most| look(Ranged::new(name, value, LEAST_TIME, most));
+        let mut time = |name, value: Duration, most| look(Ranged::new(name, value, LEAST_TIME, most));
         time("max_time_limit", self.max_time_limit, DAY)?;
         time("default_time_limit", self.default_time_limit, self.max_time_limit)
     }
@@ -234,14 +248,43 @@ struct Ranged {
 }
 
 impl Ranged {
-    fn new<T: PartialOrd + Debug>(setting: &'static str, value: T, least: T, most: T) -> Self {
+    fn new<T: PartialOrd + Shown>(setting: &'static str, value: T, least: T, most: T) -> Self {
         Self {
             inside: (&least..=&most).contains(&&value),
             error: SettingsError {
                 setting,
-                value: format!("{value:?}"),
-                range: format!("{least:?} to {most:?}"),
+                value: value.shown(),
+                range: format!("{} to {}", least.shown(), most.shown()),
             },
+        }
+    }
+}
+
+/// A value as people would write it.
+trait Shown {
+    fn shown(&self) -> String;
+}
+
+impl Shown for usize {
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Shown for u32 {
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Shown for Duration {
+    fn shown(&self) -> String {
+        let (day, hour) = (24 * 60 * 60, 60 * 60);
+        match self.as_secs() {
+            _ if self.subsec_nanos() > 0 => format!("{self:?}"),
+            seconds if seconds > day && seconds % day == 0 => format!("{}days", seconds / day),
+            seconds if seconds >= hour && seconds % hour == 0 => format!("{}h", seconds / hour),
+            seconds => format!("{seconds}s"),
         }
     }
 }
@@ -279,6 +322,13 @@ mod tests {
         refused("keepalive_interval", |s| s.keepalive_interval = Duration::ZERO);
         refused("keepalive_timeout", |s| s.keepalive_timeout = Duration::MAX);
         refused("handshake_timeout", |s| s.handshake_timeout = Duration::MAX);
+        refused("admin_max_connections", |s| s.admin_max_connections = 0);
+        refused("admin_header_timeout", |s| {
+            s.admin_header_timeout = Duration::ZERO
+        });
+        refused("admin_max_connection_age", |s| {
+            s.admin_max_connection_age = Duration::MAX
+        });
         refused("request_deadline", |s| s.request_deadline = Duration::ZERO);
         refused("drain_delay", |s| s.drain_delay = Duration::MAX);
         refused("drain_deadline", |s| s.drain_deadline = Duration::MAX);
@@ -311,6 +361,9 @@ mod tests {
     fn a_range_is_known_without_a_value() {
         assert_eq!(Settings::range("max_solves").unwrap(), "1 to 1000000");
         assert_eq!(Settings::range("default_time_limit").unwrap(), "1ns to 60s");
+        assert_eq!(Settings::range("drain_delay").unwrap(), "0s to 24h");
+        assert_eq!(Settings::range("max_connection_age").unwrap(), "1ns to 365days");
+        assert_eq!(Settings::range("keepalive_timeout").unwrap(), "1ms to 24h");
         assert_eq!(Settings::range("listen"), None);
     }
 }

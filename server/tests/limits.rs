@@ -155,3 +155,49 @@ async fn a_client_that_opens_more_calls_than_a_connection_may_have() {
     tokio::time::timeout(support::PATIENCE, refusal).await.unwrap();
     server.client().await.solve(solve(PUZZLE)).await.unwrap();
 }
+
+/// Reads until the server closes the connection, and gives what it had sent.
+async fn until_closed(stream: &mut TcpStream) -> Vec<u8> {
+    let mut received = Vec::new();
+    // It may see an orderly end or a reset.
+    let end = async { while let Ok(1..) = stream.read_buf(&mut received).await {} };
+    tokio::time::timeout(support::PATIENCE, end).await.unwrap();
+    received
+}
+
+const ASK: &[u8] = b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+#[tokio::test]
+async fn connections_of_operators() {
+    let (server, admin) =
+        start_for_operators(&["--admin-max-connections=1", "--admin-max-connection-age=300ms"]);
+    let mut busy = TcpStream::connect(&admin).await.unwrap();
+    busy.write_all(ASK).await.unwrap();
+    busy.read_exact(&mut [0; 15]).await.unwrap();
+    let mut second = TcpStream::connect(&admin).await.unwrap();
+    // It may be closed already.
+    let _ = second.write_all(ASK).await;
+    assert_eq!(until_closed(&mut second).await, b"");
+
+    let asks_again = async {
+        while busy.write_all(ASK).await.is_ok() && matches!(busy.read(&mut [0; 4_096]).await, Ok(1..)) {}
+    };
+    tokio::time::timeout(support::PATIENCE, asks_again).await.unwrap();
+    assert_eq!(metrics(&admin)["sudoku_ready"], 1.0);
+    server.client().await.solve(solve(PUZZLE)).await.unwrap();
+}
+
+#[tokio::test]
+async fn requests_of_operators() {
+    let (_server, admin) = start_for_operators(&["--admin-header-timeout=300ms"]);
+    for begun in [&b""[..], &ASK[..20]] {
+        let mut slow = TcpStream::connect(&admin).await.unwrap();
+        slow.write_all(begun).await.unwrap();
+        until_closed(&mut slow).await;
+    }
+    let mut large = TcpStream::connect(&admin).await.unwrap();
+    let filler = format!("GET /livez HTTP/1.1\r\nfiller: {}\r\n\r\n", "x".repeat(20_000));
+    large.write_all(filler.as_bytes()).await.unwrap();
+    let answer = until_closed(&mut large).await;
+    assert!(answer.starts_with(b"HTTP/1.1 431 "), "{}", answer.escape_ascii());
+}

@@ -64,8 +64,18 @@ fn count_lines(encoded: &[u8], header: [u8; 2]) -> usize {
         .unwrap_or(lines.len());
     // Looked at in one go, since nearly always all is ASCII; the tags and lengths are.
     let lines = &lines[..count];
-    if lines.as_flattened().is_ascii() {
+    if are_ascii(lines) {
         return count;
     }
     lines.iter().position(|line| !line.is_ascii()).unwrap_or(count)
+}
+
+/// Whether all bytes are ASCII. Compilers make vectors of this, which costs less than `is_ascii` for few lines: that goes
+/// through the end of a slice byte by byte.
+fn are_ascii(lines: &[[u8; LINE]]) -> bool {
+    let mut seen = [0; LINE];
+    for line in lines {
+        seen.iter_mut().zip(line).for_each(|(seen, byte)| *seen |= byte);
+    }
+    seen.iter().fold(0, |all, byte| all | byte).is_ascii()
 }

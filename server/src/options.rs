@@ -31,17 +31,26 @@ impl Options {
     /// # Errors
     ///
     /// `OptionOutOfRange` with the field's name.
+    #[inline]
     pub fn read(wire: Option<&SolveOptions>, puzzles: usize, limits: &Limits) -> Result<Self, Error> {
-        let (limit, time, omit_solutions) = match wire {
-            Some(wire) => (wire.solution_limit, wire.time_limit.as_ref(), wire.omit_solutions),
-            None => (0, None, false),
-        };
+        match wire {
+            Some(wire) => Self::of(wire, puzzles, limits),
+            None => Ok(Self {
+                solution_limit: DEFAULT_SOLUTION_LIMIT,
+                time_limit: limits.default_time_limit,
+                omit_solutions: false,
+            }),
+        }
+    }
+
+    fn of(wire: &SolveOptions, puzzles: usize, limits: &Limits) -> Result<Self, Error> {
         Ok(Self {
-            solution_limit: solution_limit(limit, puzzles, limits.max_solution_limit)?,
-            time_limit: time.map_or(Ok(limits.default_time_limit), |time| {
-                time_limit(time, limits.max_time_limit)
-            })?,
-            omit_solutions,
+            solution_limit: solution_limit(wire.solution_limit, puzzles, limits.max_solution_limit)?,
+            time_limit: match &wire.time_limit {
+                Some(time) => time_limit(time, limits.max_time_limit)?,
+                None => limits.default_time_limit,
+            },
+            omit_solutions: wire.omit_solutions,
         })
     }
 }

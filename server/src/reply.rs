@@ -23,25 +23,33 @@ pub(crate) struct Results<'a> {
 impl<'a> Results<'a> {
     /// Begins a message with these strings that are no puzzles.
     pub fn new(writer: ResultWriter<'a>, invalid: &'a [(usize, GridError)], tally: &'a mut Tally) -> Self {
-        let mut results = Self {
+        Self {
             writer,
             tally,
             next: 0,
             invalid,
-        };
-        results.write_invalid();
-        results
+        }
     }
 
     /// Adds the result of the next puzzle.
     pub fn add(&mut self, solved: Solved<'_>) {
+        if !self.invalid.is_empty() {
+            self.write_invalid();
+        }
         let outcome = write(solved, &mut self.writer);
         self.tally.puzzle(outcome);
         self.next += 1;
-        self.write_invalid();
+    }
+
+    /// Ends the message.
+    pub fn end(&mut self) {
+        if !self.invalid.is_empty() {
+            self.write_invalid();
+        }
     }
 
     /// Adds the results of what is no puzzle and comes next.
+    #[cold]
     fn write_invalid(&mut self) {
         while let [(index, error), rest @ ..] = self.invalid
             && *index == self.next

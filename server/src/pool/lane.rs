@@ -200,6 +200,11 @@ impl Lane {
         }
     }
 
+    /// How many puzzles from this one on are known at once to be solved.
+    pub fn count_whole(&self, puzzle: u64) -> usize {
+        self.whole_until.saturating_sub(puzzle) as usize
+    }
+
     /// Whether the answers to these puzzles are all there.
     pub fn is_solved(&self, puzzles: &Range<u64>) -> Result<bool, Lost> {
         if puzzles.end <= self.whole_until {

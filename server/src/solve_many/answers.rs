@@ -56,9 +56,11 @@ impl Answers {
         self.take();
     }
 
-    /// Makes room for the first of so many results, as far as they leave together.
+    /// Makes room for the first of so many results, as far as they leave together, even if each is a message.
     pub fn expect(&mut self, results: usize) {
-        ResultWriter::new(&mut self.frame).reserve(results.min(MOST_TOGETHER));
+        let results = results.min(MOST_TOGETHER);
+        // What stands before a message takes less than a sixteenth of a result.
+        ResultWriter::new(&mut self.frame).reserve(results + results.div_ceil(16));
     }
 
     /// Adds an answer of `results` results, as `write` writes them.

@@ -172,11 +172,12 @@ impl InFlight {
         let count = (puzzles.end - puzzles.start) as usize;
         let invalid = oldest.rare.as_ref().map_or(&[][..], |rare| &rare.invalid);
         if answers.is_empty() {
-            answers.expect(self.weight);
+            answers.expect(self.lane.count_whole(self.next_puzzle));
         }
         answers.add(count + invalid.len(), |writer| {
             let mut results = Results::new(writer, invalid, &mut self.tally);
             self.lane.for_each_solved(&puzzles, |solved| results.add(solved));
+            results.end();
         })?;
         self.tally.sent += 1;
         self.lane.forget(puzzles.end);

@@ -39,6 +39,8 @@ pub(crate) struct Lane {
     unsent: u64,
     /// The number of the first puzzle of the oldest part that is not solved as a whole.
     whole_until: u64,
+    /// How many streams had puzzles waiting for each worker, this one included, when it last gave them some.
+    crowd: usize,
     /// Work on parts that are complete.
     outbox: Vec<Work>,
     /// What the workers have sent, when it is looked at.
@@ -88,6 +90,7 @@ impl Lane {
             next_puzzle: 0,
             unsent: 0,
             whole_until: 0,
+            crowd: 0,
             outbox: Vec::new(),
             inbox: Vec::new(),
         }
@@ -141,8 +144,14 @@ impl Lane {
     pub fn send(&mut self) {
         self.close_part();
         if !self.outbox.is_empty() {
-            self.pool.schedule.add(self.outbox.drain(..));
+            self.crowd = self.pool.schedule.add(self.outbox.drain(..));
         }
+    }
+
+    /// Its share of so many puzzles among the streams that have some waiting: at least what the workers take of it in two
+    /// of their rounds, so that it misses none.
+    pub fn share_of(&self, puzzles: usize) -> usize {
+        (puzzles / self.crowd.max(1)).max(2 * PART_PUZZLES)
     }
 
     /// Ends the part that takes in puzzles.

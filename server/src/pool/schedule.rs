@@ -130,11 +130,13 @@ impl<T: Task> Schedule<T> {
         id
     }
 
-    /// Adds work, each piece to its lane.
-    pub fn add(&self, work: impl IntoIterator<Item = T>) {
+    /// Adds work, each piece to its lane. Returns how many lanes have work for each worker that is not hard and waits.
+    pub fn add(&self, work: impl IntoIterator<Item = T>) -> usize {
         let mut state = self.lock();
         state.file(work, self.workers);
+        let lanes = state.new.len() / self.workers;
         self.unlock_and_wake(state);
+        lanes
     }
 
     /// Closes a lane and drops its work, but for that which a worker has at the moment.
@@ -572,6 +574,16 @@ mod tests {
         assert_eq!(taken(0), ["c"]);
         assert_eq!(taken(1), ["a"]);
         assert_eq!(taken(usize::MAX), ["b"]);
+    }
+
+    #[test]
+    fn whoever_adds_work_learns_of_the_lanes_that_wait() {
+        let schedule = schedule(2);
+        let lanes: Vec<LaneId> = (0..5).map(|_| schedule.open()).collect();
+        let add = |&lane| schedule.add(vec![easy(lane, "a"), easy(lane, "b"), hard(lane, "c", 2)]);
+        assert_eq!(lanes.iter().map(add).collect::<Vec<_>>(), [0, 1, 1, 2, 2]);
+        run(&schedule, usize::MAX);
+        assert_eq!(add(&lanes[0]), 0);
     }
 
     #[test]

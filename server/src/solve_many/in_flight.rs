@@ -19,8 +19,9 @@ use crate::service::Service;
 use crate::settings::Limits;
 use crate::traces::{MessageSpan, MessageTraces};
 
-/// How many puzzles a stream may have in flight in more than one message. It is a multiple of what keeps the workers busy.
-/// One that may have more than two solutions counts for more, as its answer may.
+/// How many puzzles a stream may have in flight in more than one message, if no others have some waiting. It is a multiple
+/// of what keeps the workers busy: what waits longer is out of the caches when its turn comes, and so are its answers when
+/// they leave. One that may have more than two solutions counts for more, as its answer may.
 const MOST_PUZZLES: usize = 8_192;
 
 /// The messages in flight, the oldest first.
@@ -99,12 +100,12 @@ impl InFlight {
 
     /// Whether there is less than half of what there may be.
     pub fn runs_low(&self) -> bool {
-        2 * self.messages.len() < self.window.size() && 2 * self.weight < MOST_PUZZLES
+        2 * self.messages.len() < self.window.size() && 2 * self.weight < self.lane.share_of(MOST_PUZZLES)
     }
 
     /// Whether there is room for a further message.
     pub fn has_room(&mut self) -> bool {
-        self.weight < MOST_PUZZLES && self.window.has_room()
+        self.weight < self.lane.share_of(MOST_PUZZLES) && self.window.has_room()
     }
 
     /// Takes a message, for which there is room. Gives the number of its puzzles.

@@ -50,13 +50,15 @@ impl Grid {
     ///
     /// The first bad character with its place; where all are good, their number if it is not 81.
     pub fn from_line(line: &str) -> Result<Self, GridError> {
-        let grid = <&[u8; 81]>::try_from(line.as_bytes()).ok().and_then(Self::read);
+        let grid = <&[u8; 81]>::try_from(line.as_bytes())
+            .ok()
+            .and_then(Self::from_ascii);
         grid.ok_or_else(|| Self::line_error(line))
     }
 
-    /// The grid that these characters say. `None` where one is neither a digit nor a blank.
+    /// Reads the same from bytes, as a program does that has nothing to say of what is no grid: that is `None`.
     #[inline(always)]
-    pub(crate) fn read(line: &[u8; 81]) -> Option<Self> {
+    pub fn from_ascii(line: &[u8; 81]) -> Option<Self> {
         // Runs that each fit a register, and no early return: this is done for every puzzle.
         let mut cells = [0; 81];
         let [first, second] = [read_run::<32>(line, 0), read_run::<32>(line, 32)];
@@ -92,9 +94,23 @@ impl Grid {
     }
 
     /// The 81 characters of the grid, `.` for a blank, as ASCII.
+    #[inline]
     pub fn to_line(&self) -> [u8; 81] {
-        self.cells
-            .map(|value| if value == 0 { b'.' } else { b'0' + value })
+        let mut line = [0; 81];
+        line[..32].copy_from_slice(&write_run::<32>(&self.cells, 0));
+        line[32..64].copy_from_slice(&write_run::<32>(&self.cells, 32));
+        line[64..80].copy_from_slice(&write_run::<16>(&self.cells, 64));
+        // A store of its own, so that none overlaps another: what reads the line next would have to wait for both.
+        let [.., last] = write_run::<16>(&self.cells, 65);
+        line[80] = last;
+        line
+    }
+
+    /// Whether every cell holds a digit.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        let least = self.cells.iter().fold(u8::MAX, |least, &value| least.min(value));
+        least > 0
     }
 
     /// The digit in a cell, 0 to 80 row by row. `None` for a blank, and for a cell above 80.
@@ -116,6 +132,17 @@ impl Grid {
     pub fn clues(&self) -> usize {
         self.cells.iter().filter(|&&value| value != 0).count()
     }
+}
+
+/// The characters of a run of cells.
+#[inline(always)]
+fn write_run<const N: usize>(cells: &[u8; 81], at: usize) -> [u8; N] {
+    let mut characters = [0; N];
+    for i in 0..N {
+        let value = cells[at + i];
+        characters[i] = if value == 0 { b'.' } else { b'0' + value };
+    }
+    characters
 }
 
 /// What a run of characters says of its cells: above 9 where one is no digit and no blank.

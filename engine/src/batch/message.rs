@@ -290,7 +290,7 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Kernel for ReadLines<'_, I> {
     #[inline(always)]
     fn run(self) -> Self::Output {
         for line in self.lines {
-            let Some(grid) = <&[u8; 81]>::try_from(line).ok().and_then(Grid::read) else {
+            let Some(grid) = <&[u8; 81]>::try_from(line).ok().and_then(Grid::from_ascii) else {
                 return Err(line);
             };
             self.puzzles.push(grid);

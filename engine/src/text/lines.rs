@@ -71,29 +71,40 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Takes the next line if it is a plain one: all of it in the input's buffer, with a puzzle in a field of its own.
-    /// Every other line is left for [`Self::next`], whether it holds a puzzle or not. Must not be called inside a line.
-    pub fn plain_puzzle(&mut self) -> io::Result<Option<Grid>> {
+    /// Takes lines as long as they are plain ones, at most so many: all of the line in the input's buffer, with a puzzle in
+    /// a field of its own. Every other line is left for [`Self::next`], whether it holds a puzzle or not. Says how many it
+    /// took. Must not be called inside a line.
+    ///
+    /// The input is read only where its buffer is empty, and that before the first puzzle is handed out.
+    pub fn plain_puzzles(&mut self, most: usize, mut take: impl FnMut(Grid)) -> io::Result<usize> {
         if !matches!(self.encoding, Encoding::Utf8) || !self.ahead.is_empty() {
-            return Ok(None);
+            return Ok(0);
         }
         let available = fill(&mut self.input)?;
-        let start = usize::from(self.after_return && available.first() == Some(&b'\n'));
-        let Some((grid, puzzle_end)) = plain_field(&available[start..]) else {
-            return Ok(None);
-        };
-        // Most lines end here, which is quicker to see than to search for.
-        let line_end = match available[start + puzzle_end] {
-            b'\n' | b'\r' => Some(0),
-            _ => memchr2(b'\n', b'\r', &available[start + puzzle_end..]),
-        };
-        let Some(line_end) = line_end.map(|metadata| start + puzzle_end + metadata) else {
-            return Ok(None);
-        };
-        self.after_return = available[line_end] == b'\r';
-        self.line += 1;
-        self.consume(line_end + 1);
-        Ok(Some(grid))
+        let (mut taken, mut count) = (0, 0);
+        while count < most {
+            // The rest of the end of the line before.
+            let start = taken + usize::from(self.after_return && available.get(taken) == Some(&b'\n'));
+            let rest = &available[start..];
+            // Most lines hold nothing else, which is quicker to see than to search for.
+            if let Some((field, [b'\n', ..])) = rest.split_first_chunk()
+                && let Some(grid) = Grid::from_ascii(field)
+            {
+                taken = start + 82;
+                self.after_return = false;
+                take(grid);
+            } else if let Some((grid, end)) = plain_line(rest) {
+                taken = start + end;
+                self.after_return = available[taken - 1] == b'\r';
+                take(grid);
+            } else {
+                break;
+            }
+            count += 1;
+        }
+        self.line += count as u64;
+        self.consume(taken);
+        Ok(count)
     }
 
     /// The next piece, `None` at the end of the text.
@@ -246,6 +257,14 @@ pub(super) fn broken_at(bytes: &[u8], index: usize) -> Option<usize> {
 
 fn is_line_end(byte: u8) -> bool {
     byte == b'\n' || byte == b'\r'
+}
+
+/// The puzzle of a plain line, and where the next line begins.
+#[inline(never)]
+fn plain_line(text: &[u8]) -> Option<(Grid, usize)> {
+    let (grid, puzzle_end) = plain_field(text)?;
+    let line_end = memchr2(b'\n', b'\r', &text[puzzle_end..])?;
+    Some((grid, puzzle_end + line_end + 1))
 }
 
 /// The puzzle in the first separate field of 81 cells, and where that field ends, if the line is such that nothing else

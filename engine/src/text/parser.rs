@@ -43,6 +43,11 @@ impl Parser {
         item
     }
 
+    /// Whether something was read that was not given out.
+    pub fn has_items(&self) -> bool {
+        !self.items.is_empty()
+    }
+
     /// Whether the next line is on its own, and no part of what was read before.
     pub fn is_between_puzzles(&self) -> bool {
         matches!(self.mode, Mode::Lines) && self.rows.is_empty()

@@ -62,7 +62,35 @@ pub(crate) fn solved(wire: v1::SolveResponse, options: &SolveOptions) -> Result<
 /// # Errors
 ///
 /// What in it the contract does not allow.
+#[inline]
 pub(crate) fn outcome(found: Found<'_>, options: &SolveOptions) -> Result<Outcome, ProtocolError> {
+    match unique(&found, options) {
+        Some(outcome) => Ok(outcome),
+        None => any_outcome(found, options),
+    }
+}
+
+/// The outcome of a puzzle with one solution, as nearly all are. `None` for any other result, and for what is wrong.
+#[inline(always)]
+fn unique(found: &Found<'_>, options: &SolveOptions) -> Option<Outcome> {
+    const UNIQUE: i32 = v1::Outcome::Unique as i32;
+    let Found::Plain {
+        outcome: UNIQUE,
+        solution_count: 1,
+        solutions,
+    } = found
+    else {
+        return None;
+    };
+    let mut solutions = solutions.clone();
+    let solution = solutions.next().filter(|_| solutions.len() == 0)?;
+    let solution = Grid::from_ascii(solution).filter(Grid::is_complete);
+    (solution.is_some() && !options.omit_solutions).then_some(Outcome::Unique { solution })
+}
+
+/// The outcome in any result.
+#[inline(never)]
+fn any_outcome(found: Found<'_>, options: &SolveOptions) -> Result<Outcome, ProtocolError> {
     match found {
         Found::Plain {
             outcome,
@@ -168,9 +196,8 @@ fn wire_duration(duration: Duration) -> prost_types::Duration {
 
 /// Reads a solution, which unlike a puzzle has no blanks.
 fn grid(text: &[u8]) -> Result<Grid, ProtocolError> {
-    let line = str::from_utf8(text).ok();
-    let grid = line.and_then(|line| Grid::from_line(line).ok());
-    grid.filter(|grid| !grid.cells().contains(&0))
+    let grid = <&[u8; 81]>::try_from(text).ok().and_then(Grid::from_ascii);
+    grid.filter(Grid::is_complete)
         .ok_or_else(|| ProtocolError::Solution {
             text: String::from_utf8_lossy(text).into_owned(),
         })

@@ -169,6 +169,7 @@ pub struct Solutions<'a> {
 impl<'a> Iterator for Solutions<'a> {
     type Item = &'a [u8; CELLS];
 
+    #[inline]
     fn next(&mut self) -> Option<&'a [u8; CELLS]> {
         self.lines.next().map(|[_, _, solution @ ..]| solution)
     }
@@ -192,6 +193,7 @@ impl Results {
     }
 
     /// The result of puzzle `index`. `None` if there is none.
+    #[inline]
     pub fn get(&self, index: usize) -> Option<Found<'_>> {
         Some(match self.entries.get(index)? {
             Entry::Plain(plain) => {
@@ -215,6 +217,16 @@ impl Decode for Results {
         let mut entries = Vec::with_capacity(encoded.len() / (LINE + 6));
         let mut start = 0;
         while start < encoded.len() {
+            if let Some(outcome) = encoded[start..].first_chunk().and_then(read_one) {
+                entries.push(Entry::Plain(Plain {
+                    outcome,
+                    count: 1,
+                    start: start + 4,
+                    solutions: 1,
+                }));
+                start += ONE;
+                continue;
+            }
             let field = result_field(&encoded[start..]);
             // What is no result is left to prost, with all that follows.
             let (body, end) = field.map_or((0, encoded.len()), |(body, end)| (start + body, start + end));
@@ -229,6 +241,18 @@ impl Decode for Results {
         }
         Ok(Self { encoded, entries })
     }
+}
+
+/// The outcome in a result as [`ResultWriter::push_one`] writes it. `None` if it is any other.
+#[inline]
+fn read_one(result: &[u8; ONE]) -> Option<u8> {
+    let (head, body) = result.split_first_chunk::<4>()?;
+    let (line, count) = body.split_first_chunk::<LINE>()?;
+    let [RESULT, length, OUTCOME, outcome] = *head else {
+        return None;
+    };
+    let is_one = usize::from(length) == ONE - 2 && u32::from(outcome) < ONE_BYTE && count == [COUNT, 1];
+    (is_one && line.starts_with(&SOLUTION) && line.is_ascii()).then_some(outcome)
 }
 
 /// Where the result with which a message begins starts and ends. `None` if it begins with something else.

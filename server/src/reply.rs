@@ -89,19 +89,11 @@ fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter<'_>) ->
         // The lane gives none such out.
         Some(batch::Outcome::Open) | None => (v1::Outcome::Undecided, 0),
     };
-    let mut solutions = batch.solution_grids(index).map(digits);
-    let Some(first) = solutions.next() else {
-        writer.push(outcome, count, []);
-        return outcome;
-    };
-    // As nearly always, and so without a look at what a second one would be.
-    if count == 1 {
-        writer.push(outcome, 1, [first]);
-        return outcome;
-    }
-    match solutions.next() {
-        Some(second) => writer.push(outcome, count, [first, second]),
-        None => writer.push(outcome, count, [first]),
+    let mut solutions = batch.solution_grids(index).map(Grid::to_line);
+    match (solutions.next(), solutions.next()) {
+        (Some(first), Some(second)) => writer.push(outcome, count, [first, second]),
+        (Some(first), None) => writer.push(outcome, count, [first]),
+        _ => writer.push(outcome, count, []),
     }
     outcome
 }
@@ -119,12 +111,7 @@ fn write_unsolvable(puzzle: &Grid, writer: &mut ResultWriter<'_>) {
 }
 
 fn line(solution: &Solution) -> [u8; 81] {
-    digits(solution.grid())
-}
-
-/// The characters of a complete grid.
-fn digits(grid: &Grid) -> [u8; 81] {
-    grid.cells().map(|value| b'0' + value)
+    solution.grid().to_line()
 }
 
 /// The result of a puzzle that was searched.

@@ -40,12 +40,15 @@ pub fn assert_solves(number: usize, outcome: &Outcome) {
     );
 }
 
-/// Reads to the end: the outcomes, and the error that ended them.
+/// Reads to the end, now one by one and now some together: the outcomes, and the error that ended them.
 pub async fn collect(mut outcomes: Outcomes) -> (Vec<Outcome>, Option<Error>) {
     let mut good = Vec::new();
     while let Some(outcome) = outcomes.next().await {
         match outcome {
-            Ok(outcome) => good.push(outcome),
+            Ok(outcome) => {
+                good.push(outcome);
+                take_some(&mut outcomes, &mut good);
+            }
             Err(error) => {
                 assert!(outcomes.next().await.is_none(), "an item came after the error");
                 return (good, Some(error));
@@ -53,6 +56,23 @@ pub async fn collect(mut outcomes: Outcomes) -> (Vec<Outcome>, Option<Error>) {
         }
     }
     (good, None)
+}
+
+/// Takes none, one or more of the outcomes that are at hand: what comes must not depend on that.
+fn take_some(outcomes: &mut Outcomes, good: &mut Vec<Outcome>) {
+    let most = good.len() + good.len() % 4;
+    if most == good.len() {
+        return;
+    }
+    let taken = outcomes.take_ready(|outcome| {
+        good.push(outcome);
+        if good.len() < most { Ok(()) } else { Err("enough") }
+    });
+    assert_eq!(
+        taken.is_err(),
+        good.len() == most,
+        "it ends early only where it is told to"
+    );
 }
 
 /// Waits until `condition` holds, and fails with `what` if it does not for a minute.

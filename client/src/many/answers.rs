@@ -1,6 +1,5 @@
 //! The outcomes of a batch.
 
-use std::iter::Peekable;
 use std::vec;
 
 use sudoku_proto::wire::Results;
@@ -13,7 +12,7 @@ use crate::{InvalidPuzzle, Outcome, SolveOptions, wire};
 pub(super) struct Answers {
     options: SolveOptions,
     results: Results,
-    invalid: Peekable<vec::IntoIter<(usize, InvalidPuzzle)>>,
+    invalid: vec::IntoIter<(usize, InvalidPuzzle)>,
     /// How many outcomes were handed out, and how many of them are results.
     next: usize,
     next_result: usize,
@@ -24,24 +23,40 @@ impl Answers {
         Self {
             options,
             results,
-            invalid: invalid.into_iter().peekable(),
+            invalid: invalid.into_iter(),
             next: 0,
             next_result: 0,
         }
     }
-}
 
-impl Iterator for Answers {
-    type Item = Result<Outcome, ProtocolError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let at = self.next;
-        self.next += 1;
-        if let Some((_, invalid)) = self.invalid.next_if(|&(index, _)| index == at) {
-            return Some(Ok(Outcome::Invalid(invalid)));
+    /// The next outcome, if there is one and nothing is wrong with it.
+    #[inline(always)]
+    pub(super) fn next_good(&mut self) -> Option<Outcome> {
+        if self.is_invalid_next() {
+            return self.take_invalid();
         }
-        let result = self.results.get(self.next_result)?;
+        let outcome = wire::outcome(self.results.get(self.next_result)?, &self.options).ok()?;
+        self.next += 1;
         self.next_result += 1;
-        Some(wire::outcome(result, &self.options))
+        Some(outcome)
+    }
+
+    #[inline(always)]
+    fn is_invalid_next(&self) -> bool {
+        let next = self.invalid.as_slice().first();
+        next.is_some_and(|(index, _)| *index == self.next)
+    }
+
+    #[cold]
+    fn take_invalid(&mut self) -> Option<Outcome> {
+        let (_, invalid) = self.invalid.next()?;
+        self.next += 1;
+        Some(Outcome::Invalid(invalid))
+    }
+
+    /// What is wrong with the next outcome. `None` where there is none.
+    #[cold]
+    pub(super) fn fault(&self) -> Option<ProtocolError> {
+        wire::outcome(self.results.get(self.next_result)?, &self.options).err()
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep_until};
 
 use super::answers::Answers;
 use super::call::Call;
-use super::packer::{Batch, Packer};
+use super::packer::{Batch, Pack};
 use crate::calls::Calls;
 use crate::deadline::Deadline;
 use crate::error::ProtocolError;
@@ -61,7 +61,7 @@ pub(super) struct Exchange<T: Transport> {
     deadline: Deadline,
     calls: Calls<T>,
     attempts: Attempts<T>,
-    packer: Packer,
+    packer: Box<dyn Pack>,
     batch: usize,
     open: Vec<Call<T>>,
     /// In the order of the batches. The first has number `first`.
@@ -82,7 +82,7 @@ impl<T: Transport> Exchange<T> {
         options: SolveOptions,
         deadline: Deadline,
         calls: Calls<T>,
-        packer: Packer,
+        packer: Box<dyn Pack>,
         batch: usize,
     ) -> Self {
         Self {

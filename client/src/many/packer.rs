@@ -39,32 +39,40 @@ impl Batch {
     }
 }
 
+/// A packer of puzzles from whatever source.
+pub(super) trait Pack: Send {
+    /// The next batch: a full one, or what there is if the source has nothing more at this moment. `None` when the
+    /// source has ended.
+    ///
+    /// With `hold` the batch is only filled and not handed out.
+    fn poll_batch(&mut self, cx: &mut Context<'_>, hold: bool) -> Poll<Option<Batch>>;
+}
+
 /// Takes puzzles from a source and makes batches of them.
-pub(super) struct Packer {
+pub(super) struct Packer<S> {
     /// `None` once it has ended.
-    source: Option<Pin<Box<dyn Stream<Item = Puzzle> + Send>>>,
+    source: Option<Pin<Box<S>>>,
     size: usize,
     batch: Batch,
     /// Whether the batch has grown since the source last had nothing.
     grown: bool,
 }
 
-impl Packer {
+impl<S: Stream<Item = Puzzle> + Send> Packer<S> {
     /// Makes batches of at most `size` puzzles.
-    pub(super) fn new(source: Pin<Box<dyn Stream<Item = Puzzle> + Send>>, size: usize) -> Self {
+    pub(super) fn new(source: S, size: usize) -> Self {
         Self {
-            source: Some(source),
+            source: Some(Box::pin(source)),
             size,
             batch: Batch::default(),
             grown: false,
         }
     }
+}
 
-    /// The next batch: a full one, or what there is if the source has nothing more at this moment. `None` when the
-    /// source has ended.
-    ///
-    /// With `hold` the batch is only filled and not handed out.
-    pub(super) fn poll_batch(&mut self, cx: &mut Context<'_>, hold: bool) -> Poll<Option<Batch>> {
+impl<S: Stream<Item = Puzzle> + Send> Pack for Packer<S> {
+    // Made for each kind of source, so that a puzzle takes no call that the compiler cannot look into.
+    fn poll_batch(&mut self, cx: &mut Context<'_>, hold: bool) -> Poll<Option<Batch>> {
         while self.batch.len() < self.size {
             let Some(source) = &mut self.source else { break };
             match source.as_mut().poll_next(cx) {
@@ -109,17 +117,13 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    fn packer(source: impl Stream<Item = Puzzle> + Send + 'static, size: usize) -> Packer {
-        Packer::new(Box::pin(source), size)
-    }
-
-    async fn next(packer: &mut Packer) -> Option<Batch> {
+    async fn next(packer: &mut impl Pack) -> Option<Batch> {
         timeout(PATIENCE, poll_fn(|cx| packer.poll_batch(cx, false)))
             .await
             .expect("the packer waits for ever")
     }
 
-    async fn sizes(mut packer: Packer) -> Vec<usize> {
+    async fn sizes(mut packer: impl Pack) -> Vec<usize> {
         let mut sizes = Vec::new();
         while let Some(batch) = next(&mut packer).await {
             sizes.push(batch.len());
@@ -134,7 +138,7 @@ mod tests {
     #[tokio::test]
     async fn plenty_makes_full_batches() {
         let source = tokio_stream::iter(grids(2_500));
-        assert_eq!(sizes(packer(source, 1_000)).await, [1_000, 1_000, 500]);
+        assert_eq!(sizes(Packer::new(source, 1_000)).await, [1_000, 1_000, 500]);
     }
 
     #[tokio::test]
@@ -146,7 +150,7 @@ mod tests {
             }
         });
         assert_eq!(
-            sizes(packer(ReceiverStream::new(receiver), 1_000)).await,
+            sizes(Packer::new(ReceiverStream::new(receiver), 1_000)).await,
             [1_000, 1_000, 500]
         );
     }
@@ -154,7 +158,7 @@ mod tests {
     #[tokio::test]
     async fn a_lone_puzzle_leaves_while_the_source_waits() {
         let (sender, receiver) = mpsc::channel(1);
-        let mut packer = packer(ReceiverStream::new(receiver), 1_000);
+        let mut packer = Packer::new(ReceiverStream::new(receiver), 1_000);
         for _ in 0..3 {
             sender.send(Grid::EMPTY.into()).await.unwrap();
             assert_eq!(next(&mut packer).await.map(|batch| batch.len()), Some(1));
@@ -166,7 +170,7 @@ mod tests {
     #[tokio::test]
     async fn a_held_batch_fills_up_and_stops_taking() {
         let (sender, receiver) = mpsc::channel(10);
-        let mut packer = packer(ReceiverStream::new(receiver), 4);
+        let mut packer = Packer::new(ReceiverStream::new(receiver), 4);
         for _ in 0..10 {
             sender.send(Grid::EMPTY.into()).await.unwrap();
         }
@@ -183,7 +187,7 @@ mod tests {
     async fn errors_keep_their_place_and_are_not_sent() {
         let bad = || Puzzle::from(Err(GridError::Length { length: 3 }));
         let source = tokio_stream::iter([bad(), Grid::EMPTY.into(), bad(), bad(), Grid::EMPTY.into()]);
-        let batch = next(&mut packer(source, 5)).await.unwrap();
+        let batch = next(&mut Packer::new(source, 5)).await.unwrap();
         let places: Vec<_> = batch.invalid.iter().map(|&(index, _)| index).collect();
         assert_eq!((places, batch.puzzles.len()), (vec![0, 2, 3], 2));
     }

@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use super::source::Source;
 use super::table::{Column, Table};
 use super::unpack::{self, Archive, Packing};
 
-/// Bytes a read asks for: some 1,500 puzzles, about what a message to the service holds.
-const BUFFER: usize = 128 << 10;
+/// Bytes a read asks for: some 3,200 puzzles, more than what a message to the service holds.
+const BUFFER: usize = 256 << 10;
 
 /// The most entries in a chunk. Only lines far shorter than a puzzle get there.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 4096;
 
 /// The most chunks that wait for the solver, and for the writer.
-const WAITING: usize = 8;
+const WAITING: usize = 4;
 
 /// Entries that were read together.
 #[derive(Debug)]
@@ -154,11 +154,7 @@ impl Feed {
         self.source.replace(self.several.get().then(|| Arc::from(name)));
         let text = BufReader::with_capacity(BUFFER, text);
         match &self.column {
-            None => {
-                let entries =
-                    Reader::new(text).map(|entry| Ok(entry?.map_err(|error| Box::new(error.into()))));
-                self.add_all(name, entries)?;
-            }
+            None => self.add_puzzles(name, Reader::new(text))?,
             Some(column) => {
                 let table = Table::new(text, column.clone()).map_err(|error| unreadable(name, error))?;
                 self.add_all(name, table)?;
@@ -169,17 +165,41 @@ impl Feed {
         Ok(())
     }
 
-    fn add_all(&self, name: &str, entries: impl Iterator<Item = io::Result<Entry>>) -> Result<(), Stop> {
-        for entry in entries {
-            match entry.map_err(|error| unreadable(name, error))? {
-                // Among other sources this is an answer in its place. Alone, there is nothing to answer.
-                Err(slip) if !self.several.get() && slip.is_barren() => {
-                    return Err(Stop::Unreadable(anyhow!("{name}: {slip}")));
-                }
-                entry => self.add(entry)?,
+    fn add_puzzles(&self, name: &str, mut puzzles: Reader<impl BufRead>) -> Result<(), Stop> {
+        let unreadable = |error| unreadable(name, error);
+        while let Some(entry) = puzzles.next() {
+            let entry = entry.map_err(unreadable)?;
+            self.add_read(name, entry.map_err(|error| Box::new(error.into())))?;
+            while self.add_plain(&mut puzzles).map_err(unreadable)? {
+                self.hand_over()?;
             }
         }
         Ok(())
+    }
+
+    /// Adds puzzles that stand a line each, as nearly all do. Says whether the chunk is full.
+    fn add_plain(&self, puzzles: &mut Reader<impl BufRead>) -> io::Result<bool> {
+        let room = CHUNK - self.entries.borrow().len();
+        // To read, the input hands over what is there. That happens before the first puzzle comes.
+        let taken = puzzles.take_plain(room, |grid| self.entries.borrow_mut().push(Ok(grid)))?;
+        Ok(taken == room)
+    }
+
+    fn add_all(&self, name: &str, entries: impl Iterator<Item = io::Result<Entry>>) -> Result<(), Stop> {
+        for entry in entries {
+            self.add_read(name, entry.map_err(|error| unreadable(name, error))?)?;
+        }
+        Ok(())
+    }
+
+    fn add_read(&self, name: &str, entry: Entry) -> Result<(), Stop> {
+        match entry {
+            // Among other sources this is an answer in its place. Alone, there is nothing to answer.
+            Err(slip) if !self.several.get() && slip.is_barren() => {
+                Err(Stop::Unreadable(anyhow!("{name}: {slip}")))
+            }
+            entry => self.add(entry),
+        }
     }
 
     /// Watches an input.
@@ -203,10 +223,12 @@ impl Feed {
 
     /// Sends what has been read, first to the writer: whoever sees an answer can then rely on its record.
     fn hand_over(&self) -> Result<(), Stop> {
-        let entries = self.entries.take();
-        if entries.is_empty() {
+        let count = self.entries.borrow().len();
+        if count == 0 {
             return Ok(());
         }
+        // The next chunk is likely to be as large.
+        let entries = self.entries.replace(Vec::with_capacity(count));
         let source = self.source.borrow().clone();
         let chunk = Arc::new(Chunk { source, entries });
         let record = Ok(Arc::clone(&chunk));

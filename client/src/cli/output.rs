@@ -8,6 +8,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use anyhow::{Context, bail, ensure};
+use tokio::task::block_in_place;
 
 /// The output of a command.
 #[derive(Debug)]
@@ -45,6 +46,20 @@ struct Synced {
     file: Arc<File>,
     wake: SyncSender<()>,
     since: usize,
+}
+
+/// Writes to what may take its time, such as a pipe. The runtime's thread that waits leaves its other tasks to another one.
+#[derive(Debug)]
+struct Patient<W>(W);
+
+impl<W: Write> Write for Patient<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        block_in_place(|| self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        block_in_place(|| self.0.flush())
+    }
 }
 
 /// Bytes after which what was written is brought to the disk.
@@ -144,10 +159,10 @@ impl Output {
     }
 
     /// Where to write.
-    pub fn writer(&self) -> Box<dyn Write> {
+    pub fn writer(&self) -> Box<dyn Write + Send> {
         match self {
-            Self::Stdout => Box::new(io::stdout()),
-            Self::Device(file) => Box::new(Arc::clone(file)),
+            Self::Stdout => Box::new(Patient(io::stdout())),
+            Self::Device(file) => Box::new(Patient(Arc::clone(file))),
             Self::File(pending) => Box::new(Synced {
                 file: Arc::clone(&pending.file),
                 wake: pending.syncer.wake.clone(),

@@ -82,7 +82,7 @@ impl Format {
     /// # Errors
     ///
     /// What comes before the first answer cannot be written.
-    pub fn formatter(self, to: Box<dyn Write>, looks: Looks) -> io::Result<Box<dyn Formatter>> {
+    pub fn formatter(self, to: Box<dyn Write + Send>, looks: Looks) -> io::Result<Box<dyn Formatter + Send>> {
         let to = io::BufWriter::with_capacity(256 << 10, to);
         Ok(match self {
             Self::Pretty => Box::new(pretty::Pretty::new(to, looks)),

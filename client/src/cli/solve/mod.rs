@@ -11,6 +11,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use sudoku_client::Outcome;
 use tokio_stream::Stream;
 
 use super::draw::Pen;
@@ -47,16 +48,20 @@ pub fn run(args: Args) -> anyhow::Result<Status> {
     let report = Report::of(&plan);
     let resumable = plan.is_resumable();
     let started = Instant::now();
-    let ended = runtime.block_on(async {
+    // On a thread of the runtime, which it shares with the work of the service: threads of their own would wait for each
+    // other's turn at the processor for longer than what is at hand lasts.
+    let task = runtime.spawn(async move {
         // Elsewhere signals do as always: a write to a pipe may wait for ever.
-        match output.pending() {
+        let ended = match output.pending() {
             None => solve(plan, &output).await,
             Some(_) => tokio::select! {
                 ended = solve(plan, &output) => ended,
                 Ok(status) = interrupted() => Err(Ended::Interrupted(status)),
             },
-        }
+        };
+        (ended, output)
     });
+    let (ended, output) = runtime.block_on(task).context("solving panicked")?;
     match ended {
         Ok(tally) => {
             output.commit()?;
@@ -191,21 +196,26 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
     let mut formatter = format.formatter(output.writer(), looks)?;
     let shown = !plan.quiet && !output.is_terminal() && io::stderr().is_terminal();
     let mut progress = Progress::new(shown, read, size);
-    while let Some(outcome) = next(&mut outcomes, formatter.as_mut()).await? {
-        let outcome = outcome.map_err(|error| plan.service.explain(error))?;
+    let mut write = |outcome: &Outcome, formatter: &mut dyn Formatter| {
         let record = records.next().context("more answers than puzzles")?;
         let answer = Answer {
             number: tally.total() + 1,
             entry: record.entry,
             source: record.source,
-            outcome: &outcome,
+            outcome,
             limit: plan.options.solution_limit,
         };
-        if plan.only.is_empty() || plan.only.contains(&Kind::of(&outcome)) {
+        if plan.only.is_empty() || plan.only.contains(&Kind::of(outcome)) {
             formatter.answer(&answer)?;
         }
         tally.add(&answer);
         progress.advance();
+        Ok::<_, Ended>(())
+    };
+    while let Some(outcome) = next(&mut outcomes, formatter.as_mut()).await? {
+        let outcome = outcome.map_err(|error| plan.service.explain(error))?;
+        write(&outcome, formatter.as_mut())?;
+        outcomes.take_ready(|outcome| write(&outcome, formatter.as_mut()))?;
     }
     // An input that could not be read leaves the output unfinished.
     records.finish()?;
@@ -217,7 +227,7 @@ async fn solve(plan: Plan, output: &Output) -> Result<Tally, Ended> {
 /// that are still to come.
 async fn next<S: Stream + Unpin>(
     outcomes: &mut S,
-    formatter: &mut dyn Formatter,
+    formatter: &mut (dyn Formatter + Send),
 ) -> io::Result<Option<S::Item>> {
     poll_fn(|cx| match Pin::new(&mut *outcomes).poll_next(cx) {
         Poll::Ready(outcome) => Poll::Ready(Ok(outcome)),

@@ -58,24 +58,24 @@ const fn varint(number: u8) -> u8 {
 /// How many fields of 81 characters, all of them ASCII, a message begins with.
 fn count_lines(encoded: &[u8], header: [u8; 2]) -> usize {
     let (lines, _) = encoded.as_chunks::<LINE>();
-    let count = lines
-        .iter()
-        .position(|line| !line.starts_with(&header))
-        .unwrap_or(lines.len());
-    // Looked at in one go, since nearly always all is ASCII; the tags and lengths are.
-    let lines = &lines[..count];
-    if are_ascii(lines) {
-        return count;
+    if are_lines(lines, header) {
+        return lines.len();
     }
-    lines.iter().position(|line| !line.is_ascii()).unwrap_or(count)
+    let is_line = |line: &[u8; LINE]| line.starts_with(&header) && line.is_ascii();
+    lines
+        .iter()
+        .position(|line| !is_line(line))
+        .unwrap_or(lines.len())
 }
 
-/// Whether all bytes are ASCII. Compilers make vectors of this, which costs less than `is_ascii` for few lines: that goes
-/// through the end of a slice byte by byte.
-fn are_ascii(lines: &[[u8; LINE]]) -> bool {
+/// Whether all are such fields, as nearly always. All are looked at in one go: compilers make vectors of this, and
+/// `is_ascii` goes through the end of a slice byte by byte.
+fn are_lines(lines: &[[u8; LINE]], [tag, length]: [u8; 2]) -> bool {
+    let mut others = 0;
     let mut seen = [0; LINE];
     for line in lines {
+        others |= (line[0] ^ tag) | (line[1] ^ length);
         seen.iter_mut().zip(line).for_each(|(seen, byte)| *seen |= byte);
     }
-    seen.iter().fold(0, |all, byte| all | byte).is_ascii()
+    others == 0 && seen.iter().fold(0, |all, byte| all | byte).is_ascii()
 }

@@ -90,10 +90,18 @@ fn write_of_batch(batch: &Batch, index: usize, writer: &mut ResultWriter<'_>) ->
         Some(batch::Outcome::Open) | None => (v1::Outcome::Undecided, 0),
     };
     let mut solutions = batch.solution_grids(index).map(Grid::to_line);
-    match (solutions.next(), solutions.next()) {
-        (Some(first), Some(second)) => writer.push(outcome, count, [first, second]),
-        (Some(first), None) => writer.push(outcome, count, [first]),
-        _ => writer.push(outcome, count, []),
+    let Some(first) = solutions.next() else {
+        writer.push(outcome, count, []);
+        return outcome;
+    };
+    // As nearly always, and so without a look at what a second one would be.
+    if count == 1 {
+        writer.push(outcome, 1, [first]);
+        return outcome;
+    }
+    match solutions.next() {
+        Some(second) => writer.push(outcome, count, [first, second]),
+        None => writer.push(outcome, count, [first]),
     }
     outcome
 }

@@ -132,19 +132,20 @@ impl Batches {
 impl Part {
     /// Sends the outcomes to the stream. What the engine left open is for the single engine.
     fn settle(self, batch: Batch, rest: &mut Vec<Work>, calls: &mut Wakes) {
-        let puzzle = |index| Puzzle {
+        let puzzle = |&index: &usize| Puzzle {
             index,
             grid: batch.puzzles()[index],
         };
-        let open: Vec<Puzzle> = batch.open().map(puzzle).collect();
-        self.duty.send_with(Done::Batch(batch), calls);
-        if open.is_empty() {
+        let open: Vec<usize> = batch.open().collect();
+        let puzzles: Vec<Puzzle> = open.iter().map(puzzle).collect();
+        self.duty.send_with(Done::Batch(batch, open), calls);
+        if puzzles.is_empty() {
             return self.duty.fulfil();
         }
         rest.push(Work::Unit {
             duty: self.duty,
             options: self.options,
-            puzzles: open,
+            puzzles,
         });
     }
 }

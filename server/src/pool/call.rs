@@ -30,8 +30,8 @@ pub(super) type PartId = u64;
 /// What the workers have to say about a part.
 #[derive(Debug)]
 pub(super) enum Done {
-    /// The batch engine is through with it. What it left open is still worked on.
-    Batch(Batch),
+    /// The batch engine is through with it. What it left open, by these indices, is still worked on.
+    Batch(Batch, Vec<usize>),
     /// Answers of the single engine, by the indices of the puzzles.
     Answers(Vec<(usize, Answer)>),
     /// It will not be completed.

@@ -317,8 +317,8 @@ impl Part {
     fn take(&mut self, done: Done) {
         match (&mut self.progress, done) {
             (_, Done::Lost) => self.lost = true,
-            (Progress::Waiting, Done::Batch(batch)) => {
-                let left = batch.open().map(|index| (index, None)).collect();
+            (Progress::Waiting, Done::Batch(batch, open)) => {
+                let left = open.into_iter().map(|index| (index, None)).collect();
                 self.progress = Progress::Batched(batch, left);
             }
             (Progress::Batched(_, left), Done::Answers(answers)) => {
@@ -624,7 +624,7 @@ mod tests {
     fn what_the_batch_engine_left_open_is_waited_for() {
         let mut part = part(Progress::Waiting);
         let open = Batch::new(0, vec![Grid::EMPTY; 3], batch::Options::default());
-        part.take(Done::Batch(open));
+        part.take(Done::Batch(open, vec![0, 1, 2]));
         assert_eq!(part.has(0..1), Ok(false));
         part.take(Done::Answers(vec![(1, undecided())]));
         assert_eq!(part.has(1..2), Ok(true));
@@ -638,7 +638,7 @@ mod tests {
         for mut part in [Progress::Waiting, Progress::OneByOne(vec![None; 3])].map(part) {
             if matches!(part.progress, Progress::Waiting) {
                 let open = Batch::new(0, vec![Grid::EMPTY; 3], batch::Options::default());
-                part.take(Done::Batch(open));
+                part.take(Done::Batch(open, vec![0, 1, 2]));
             }
             part.take(Done::Answers(vec![(0, undecided())]));
             part.take(Done::Lost);

@@ -112,6 +112,36 @@ fn solutions_come_as_an_iterator() {
     assert_eq!(some.len(), 5_000);
 }
 
+/// The second solution is often found without a search, which comes across it later.
+#[test]
+fn no_solution_comes_twice() {
+    for case in common::multiple_cases() {
+        let mut some: Vec<_> = solutions(&case.puzzle).take(2_000).collect();
+        let found = some.len();
+        some.sort();
+        some.dedup();
+        assert_eq!(some.len(), found, "{}", case.id);
+        assert!(found > 1, "{}", case.id);
+    }
+}
+
+#[test]
+fn a_copy_of_a_search_goes_on_in_the_same_way() {
+    for case in common::multiple_cases() {
+        let mut search = Search::new(&case.puzzle);
+        for _ in 0..3 {
+            let mut copy = search.clone();
+            assert_eq!(copy.run(u32::MAX), search.run(u32::MAX), "{}", case.id);
+            assert_eq!(
+                run(&mut copy, 20, &[7]),
+                run(&mut search.clone(), 20, &[7]),
+                "{}",
+                case.id
+            );
+        }
+    }
+}
+
 #[test]
 fn counting_stops_at_the_limit() {
     assert_eq!(count(&Grid::EMPTY, 0), 0);

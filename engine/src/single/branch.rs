@@ -13,8 +13,9 @@
 use super::cells;
 use super::conflicts::Conflicts;
 use super::locked::{Columns, Rows};
+use super::stack::Stack;
 use super::state::State;
-use super::vector::{Cells, Vector};
+use super::vector::{Cells, Kernel, Vector};
 
 /// A band or stack with more arrangements than this, over all digits, is too open to split on. There are 9 at least, 54
 /// at most.
@@ -28,6 +29,8 @@ pub(super) struct Guess {
     pub(super) band: usize,
     pub(super) stack: usize,
     pub(super) cells: u16,
+    /// The digit that takes them if this one does not: the other candidate, if they are one cell with two.
+    pub(super) other: Option<usize>,
 }
 
 impl Guess {
@@ -38,33 +41,48 @@ impl Guess {
             band,
             stack: bit / 16,
             cells: 1 << (bit % 16),
+            other: None,
         }
     }
 
     /// Splits the last state in two: the one in its place is what is left if the guess is false, the new one, after it,
     /// what is if it is true.
-    pub(super) fn split(&self, states: &mut Vec<State>) {
-        states.extend_from_within(states.len().saturating_sub(1)..);
-        if let [.., rest, first] = states.as_mut_slice() {
-            for state in [&mut *rest, &mut *first] {
-                state.guessed = (9 * self.digit + 3 * self.band + self.stack) as u8;
-                state.changed |= 1 << (self.digit / 3);
-            }
-            self.rule_out(rest);
-            self.make(first);
+    #[inline(always)]
+    fn split<V: Vector>(&self, token: V::Token, stack: &mut Stack) {
+        let (rest, first) = stack.double::<V>(token);
+        let cells = u64::from(self.cells) << (16 * self.stack);
+        let others = u64::from(!self.cells) << (16 * self.stack);
+        rest.places[self.digit].0[self.band] &= !cells;
+        first.places[self.digit].0[self.band] &= !others;
+        let mut changed = 1 << (self.digit / 3);
+        if let Some(other) = self.other {
+            rest.places[other].0[self.band] &= !others;
+            first.places[other].0[self.band] &= !cells;
+            changed |= 1 << (other / 3);
+        }
+        for state in [rest, first] {
+            state.guessed = (9 * self.digit + 3 * self.band + self.stack) as u8;
+            state.changed |= changed;
         }
     }
+}
 
-    /// Takes it as true.
-    fn make(&self, state: &mut State) {
-        let others = u64::from(!self.cells) << (16 * self.stack);
-        state.places[self.digit].0[self.band] &= !others;
-    }
+/// Makes a guess, and perhaps another one where the first is true.
+pub(super) struct Split<'a> {
+    pub(super) stack: &'a mut Stack,
+    pub(super) guess: Guess,
+    pub(super) another: Option<Guess>,
+}
 
-    /// Takes it as false.
-    fn rule_out(&self, state: &mut State) {
-        let cells = u64::from(self.cells) << (16 * self.stack);
-        state.places[self.digit].0[self.band] &= !cells;
+impl Kernel for Split<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, token: V::Token) {
+        self.guess.split::<V>(token, self.stack);
+        if let Some(another) = self.another {
+            another.split::<V>(token, self.stack);
+        }
     }
 }
 
@@ -200,6 +218,7 @@ fn guess_line(state: &State, digit: usize, boxes: [(usize, usize); 2], lines: [u
         band,
         stack,
         cells,
+        other: None,
     })
 }
 

@@ -56,8 +56,8 @@ pub(super) fn pick<V: Vector>(token: V::Token, state: &State, early: bool) -> (G
     if early && open.len() < FEW * pairs.len() {
         let choice = Choice::at(state, first(&pairs));
         let apart = choice.apart(state, &pairs);
-        let other = (apart != Cells::default()).then(|| Choice::at(state, last(&apart)).guess());
-        return (choice.guess(), other);
+        let other = (apart != Cells::default()).then(|| Choice::at(state, last(&apart)).guess_of_two());
+        return (choice.guess_of_two(), other);
     }
     let heavy = early.then_some(pairs);
     let choice = V::run(
@@ -69,8 +69,9 @@ pub(super) fn pick<V: Vector>(token: V::Token, state: &State, early: bool) -> (G
         },
     );
     let cells = choice.apart(state, &pairs);
-    let other = (cells != Cells::default()).then(|| V::run(token, Compare { state, cells, heavy }).guess());
-    (choice.guess(), other)
+    let other =
+        (cells != Cells::default()).then(|| V::run(token, Compare { state, cells, heavy }).guess_of_two());
+    (choice.guess_of_two(), other)
 }
 
 /// The word and the bit of the first of some cells.
@@ -117,6 +118,15 @@ impl Choice {
 
     fn guess(&self) -> Guess {
         Guess::cell(self.digit, self.cell)
+    }
+
+    /// The guess, if the cell has two candidates.
+    fn guess_of_two(&self) -> Guess {
+        let other = Some(self.other);
+        Guess {
+            other,
+            ..self.guess()
+        }
     }
 }
 
@@ -223,7 +233,8 @@ mod tests {
     /// Two digits are in the same four cells of a box and nowhere else, so no place counts for any of the four.
     #[test]
     fn a_guess_is_on_a_candidate_even_if_no_place_counts() {
-        let mut state = State::new::<Portable>((), &Grid::EMPTY).expect("no clues clash");
+        let mut state = State::NONE;
+        assert!(state.set::<Portable>((), &Grid::EMPTY));
         let corner = 0x033;
         for digit in [3, 7] {
             state.places[digit] = Cells([corner, 0, 0, 0]);

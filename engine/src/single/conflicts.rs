@@ -70,6 +70,7 @@ impl Conflicts {
             band,
             stack,
             cells,
+            other: None,
         })
     }
 }

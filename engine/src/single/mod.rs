@@ -7,8 +7,10 @@
 mod branch;
 mod cells;
 mod conflicts;
+mod exchange;
 mod locked;
 mod propagate;
+mod stack;
 mod state;
 mod triads;
 mod vector;
@@ -16,8 +18,11 @@ mod vector;
 use std::iter::FusedIterator;
 
 use crate::{Grid, Isa, Solution};
+use branch::Split;
 use conflicts::{Conflicts, PATIENCE};
+use exchange::Second;
 use propagate::Outcome;
+use stack::Stack;
 use state::State;
 use vector::{Kernel, Vector};
 
@@ -34,7 +39,7 @@ pub enum Step {
 
 /// A search for the solutions of one puzzle, as a value: it goes on when it is told to, and dropping it ends it.
 ///
-/// It allocates its stack, 50 KB, when it is made, and nothing after that: [`Search::restart`] takes it to the next
+/// It allocates its stack, 80 KB, when it is made, and nothing after that: [`Search::restart`] takes it to the next
 /// puzzle.
 ///
 /// ```
@@ -47,34 +52,14 @@ pub enum Step {
 /// assert_eq!(search.run(100), Step::Done);
 /// # Ok::<(), sudoku_engine::GridError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Search {
     isa: Isa,
     puzzle: Grid,
     steps: u64,
     conflicts: Conflicts,
-    /// The states still to be looked at, the next one last. Together they hold all solutions not yet found.
-    stack: Vec<State>,
-}
-
-/// The most states that a stack can hold.
-///
-/// Every state but the last is what a guess left behind, and in the state that the guess went on with, a digit has in
-/// some box one row, or one column, or both, and had more before. That stays so further down, so it can happen twice
-/// for each digit and box.
-const DEPTH: usize = 2 * 9 * 9 + 1;
-
-impl Clone for Search {
-    /// The copy has room for all of its stack too, so that it allocates nothing either when it goes on.
-    fn clone(&self) -> Self {
-        let mut stack = Vec::with_capacity(DEPTH);
-        stack.extend_from_slice(&self.stack);
-        Self {
-            stack,
-            conflicts: self.conflicts.clone(),
-            ..*self
-        }
-    }
+    second: Second,
+    stack: Stack,
 }
 
 impl Search {
@@ -90,7 +75,8 @@ impl Search {
             puzzle: *puzzle,
             steps: 0,
             conflicts: Conflicts::NONE,
-            stack: Vec::with_capacity(DEPTH),
+            second: Second::Awaited,
+            stack: Stack::new(),
         };
         search.restart(puzzle);
         search
@@ -101,8 +87,11 @@ impl Search {
         self.puzzle = *puzzle;
         self.steps = 0;
         self.conflicts = Conflicts::NONE;
-        self.stack.clear();
-        self.stack.extend(vector::run_on(self.isa, Start(puzzle)));
+        self.second = Second::Awaited;
+        let state = self.stack.restart();
+        if !vector::run_on(self.isa, Start { state, puzzle }) {
+            self.stack.clear();
+        }
     }
 
     /// Goes on for at most `budget` steps, and stops at the first solution on the way.
@@ -115,7 +104,55 @@ impl Search {
     /// puzzle whose clues contradict each other is done from the start. [`Step::Paused`] means that all of the budget was
     /// spent.
     pub fn run(&mut self, budget: u32) -> Step {
-        vector::run_on(self.isa, Run { search: self, budget })
+        if budget > 0
+            && let Some(solution) = self.exchange()
+        {
+            return Step::Solution(solution);
+        }
+        let last = self.steps + u64::from(budget);
+        loop {
+            let budget = (last - self.steps) as u32;
+            if !vector::run_on(self.isa, Run { search: self, budget }) {
+                break;
+            }
+            if let Some(solution) = self.take_solution() {
+                return Step::Solution(solution);
+            }
+        }
+        if self.stack.is_empty() {
+            Step::Done
+        } else {
+            Step::Paused
+        }
+    }
+
+    /// The solution that is the last state, in which every cell has one candidate. `None` if it is none, or if it was told
+    /// before.
+    fn take_solution(&mut self) -> Option<Solution> {
+        let grid = self.stack.states().last().and_then(State::grid);
+        let solution = grid.and_then(|grid| Solution::check(&self.puzzle, &grid).ok());
+        match (&self.second, solution) {
+            (Second::Awaited, Some(first)) if self.stack.states().len() > 1 => {
+                self.second = Second::Due(first)
+            }
+            (Second::Told(told), Some(solution)) if *told == solution => {
+                self.stack.pop();
+                return None;
+            }
+            _ => self.stack.pop(),
+        }
+        solution
+    }
+
+    /// The second solution, if it is time to try an exchange and there is one.
+    fn exchange(&mut self) -> Option<Solution> {
+        let Second::Due(first) = &self.second else {
+            return None;
+        };
+        let second = exchange::exchange(&self.puzzle, first, self.stack.states());
+        self.second = second.map_or(Second::Unknown, Second::Told);
+        self.stack.pop();
+        second
     }
 
     /// The steps taken since the start.
@@ -131,31 +168,34 @@ impl Search {
     }
 }
 
-/// [`State::new`] for an instruction set.
-struct Start<'a>(&'a Grid);
+/// [`State::set`] for an instruction set.
+struct Start<'a> {
+    state: &'a mut State,
+    puzzle: &'a Grid,
+}
 
 impl Kernel for Start<'_> {
-    type Output = Option<State>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<V: Vector>(self, token: V::Token) -> Option<State> {
-        State::new::<V>(token, self.0)
+    fn run<V: Vector>(self, token: V::Token) -> bool {
+        self.state.set::<V>(token, self.puzzle)
     }
 }
 
-/// [`Search::run`] for an instruction set.
+/// The steps of [`Search::run`] for an instruction set, up to the first state in which every cell has one candidate.
 struct Run<'a> {
     search: &'a mut Search,
     budget: u32,
 }
 
 impl Kernel for Run<'_> {
-    type Output = Step;
+    /// Whether there is such a state. It is the last on the stack.
+    type Output = bool;
 
     #[inline(always)]
-    fn run<V: Vector>(self, token: V::Token) -> Step {
+    fn run<V: Vector>(self, token: V::Token) -> bool {
         let Search {
-            puzzle,
             steps,
             stack,
             conflicts,
@@ -163,24 +203,18 @@ impl Kernel for Run<'_> {
         } = self.search;
         for _ in 0..self.budget {
             if triads::are_due(*steps) {
-                stack.iter_mut().for_each(triads::apply);
+                stack.states_mut().iter_mut().for_each(triads::apply);
             }
-            let Some(state) = stack.last_mut() else {
-                return Step::Done;
+            let Some(state) = stack.states_mut().last_mut() else {
+                return false;
             };
             *steps += 1;
-            match propagate::propagate::<V>(token, state) {
+            match propagate::propagate::<V>(token, state, conflicts.are_few()) {
                 Outcome::Dead => {
                     conflicts.note(state);
                     stack.pop();
                 }
-                Outcome::Complete => {
-                    let grid = state.grid();
-                    stack.pop();
-                    if let Some(solution) = grid.and_then(|grid| Solution::check(puzzle, &grid).ok()) {
-                        return Step::Solution(solution);
-                    }
-                }
+                Outcome::Complete => return true,
                 Outcome::Stalled => {
                     let learned = if *steps > PATIENCE {
                         conflicts.pick(state)
@@ -191,18 +225,18 @@ impl Kernel for Run<'_> {
                         Some(guess) => (guess, None),
                         None => branch::pick::<V>(token, state, conflicts),
                     };
-                    guess.split(stack);
-                    if let Some(another) = another {
-                        another.split(stack);
-                    }
+                    V::run(
+                        token,
+                        Split {
+                            stack,
+                            guess,
+                            another,
+                        },
+                    );
                 }
             }
         }
-        if stack.is_empty() {
-            Step::Done
-        } else {
-            Step::Paused
-        }
+        false
     }
 }
 

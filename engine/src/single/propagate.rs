@@ -6,7 +6,7 @@
 //! digit placed in a box is locked into its row and column, so these lose it in the other boxes.
 
 use super::locked::lock;
-use super::state::State;
+use super::state::{NO_GUESS, State};
 use super::vector::{Cells, Vector};
 
 /// What propagation makes of a state.
@@ -33,8 +33,12 @@ macro_rules! for_each_digit {
 /// Sweeps until a state is dead or complete, or nothing more follows.
 ///
 /// The first sweep locks only the digits that a guess changed, with their group of three: the others have been at rest.
+/// After a guess in an early search, a sweep that took next to nothing out is the last: with many solutions ahead the next
+/// guess tells more than another sweep.
 #[inline(always)]
-pub(super) fn propagate<V: Vector>(token: V::Token, state: &mut State) -> Outcome {
+pub(super) fn propagate<V: Vector>(token: V::Token, state: &mut State, early: bool) -> Outcome {
+    let guessed = state.guessed != NO_GUESS;
+    let hasty = guessed && early;
     let mut changed = state.changed;
     state.changed = 0;
     let groups = state.places.as_chunks_mut::<3>().0;
@@ -43,10 +47,13 @@ pub(super) fn propagate<V: Vector>(token: V::Token, state: &mut State) -> Outcom
         changed &= changed - 1;
     }
     let mut places = state.places.map(|cells| V::load(token, &cells));
+    // The guess counts as a loss of the first sweep, which has not yet locked what follows from it.
+    let mut lost = V::splat(token, u16::from(guessed));
     let outcome = loop {
-        if let Some(outcome) = place_singles(token, &mut places) {
+        if let Some(outcome) = place_singles(token, &mut places, lost, hasty) {
             break outcome;
         }
+        lost = V::splat(token, 0);
         let [a, b, c, d, e, f, g, h, i] = places;
         let [a, b, c] = lock(token, [a, b, c]);
         let [d, e, f] = lock(token, [d, e, f]);
@@ -59,11 +66,17 @@ pub(super) fn propagate<V: Vector>(token: V::Token, state: &mut State) -> Outcom
 
 /// Takes naked and hidden singles out of the other candidates of their box and cell. `None` if there were any to take out
 /// and nothing is settled.
+///
+/// `lost` is where there were losses before. A `hasty` caller takes next to none for none, if there is a cell to guess on.
 #[inline(always)]
-fn place_singles<V: Vector>(token: V::Token, places: &mut [V; 9]) -> Option<Outcome> {
+fn place_singles<V: Vector>(
+    token: V::Token,
+    places: &mut [V; 9],
+    mut lost: V,
+    hasty: bool,
+) -> Option<Outcome> {
     let all = V::load(token, &Cells::ALL);
-    let before = *places;
-    let (one, two) = candidates(&before);
+    let (one, two) = candidates(places);
     if !all.without(one).is_zero() {
         return Some(Outcome::Dead);
     }
@@ -71,31 +84,37 @@ fn place_singles<V: Vector>(token: V::Token, places: &mut [V; 9]) -> Option<Outc
         return Some(Outcome::Complete);
     }
     let none = all.without(all);
-    let mut alone = before;
+    let mut alone = *places;
     let (mut taken, mut clash) = (none, none);
     for_each_digit!(digit => {
-        let naked = before[digit].without(two);
+        let before = places[digit];
+        let naked = before.without(two);
         let absent = naked.empty_lanes();
-        let here = naked.or(before[digit].and(absent));
+        let here = naked.or(before.and(absent));
         let rest = here.drop_lowest();
         let single = rest.empty_lanes();
         // Two naked singles of a digit in a box, or two hidden singles in a cell.
         clash = clash.or(rest.without(absent)).or(taken.and(here).and(single));
         taken = taken.or(here.and(single));
+        lost = lost.or(before.xor(here));
         places[digit] = here;
         alone[digit] = single;
     });
     if !clash.is_zero() {
         return Some(Outcome::Dead);
     }
+    // Hidden singles have other candidates to take out only where a cell has two.
+    let lost = lost.or(taken.and(two));
+    if lost.is_zero() {
+        return Some(Outcome::Stalled);
+    }
     let free = all.without(taken);
-    let mut lost = none;
     for_each_digit!(digit => {
-        let here = places[digit].and(alone[digit].or(free));
-        lost = lost.or(before[digit].xor(here));
-        places[digit] = here;
+        places[digit] = places[digit].and(alone[digit].or(free));
     });
-    lost.is_zero().then_some(Outcome::Stalled)
+    let places_lost = lost.union();
+    let few = places_lost & places_lost.wrapping_sub(1) == 0;
+    (hasty && few && !two.without(lost).is_zero()).then_some(Outcome::Stalled)
 }
 
 /// The cells with a candidate, and those with two or more.

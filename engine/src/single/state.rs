@@ -14,7 +14,7 @@ pub(super) struct State {
     pub(super) changed: u8,
 }
 
-const NO_GUESS: u8 = u8::MAX;
+pub(super) const NO_GUESS: u8 = u8::MAX;
 
 /// The word and the bit of each cell in [`Cells`].
 const PLACES: [(u8, u8); 81] = {
@@ -29,32 +29,42 @@ const PLACES: [(u8, u8); 81] = {
     places
 };
 
+/// The planes of blanks, when the clues of a puzzle are read.
+const BLANKS: [u8; 6] = [0, 10, 11, 12, 13, 14];
+
 impl State {
-    /// The clues of a puzzle, taken out of their boxes and cells. `None` if two of them clash.
+    /// No candidate anywhere.
+    pub(super) const NONE: Self = Self {
+        places: [Cells([0; 4]); 9],
+        guessed: NO_GUESS,
+        changed: 0,
+    };
+
+    /// Makes it the clues of a puzzle, taken out of their boxes and cells. Whether no two of them clash.
     #[inline(always)]
-    pub(super) fn new<V: Vector>(token: V::Token, puzzle: &Grid) -> Option<Self> {
-        // A plane for each value of a cell, blanks first. There are sixteen so that no index can be out of range.
+    pub(super) fn set<V: Vector>(&mut self, token: V::Token, puzzle: &Grid) -> bool {
+        // A plane for each digit, from the second on. Blanks go to the other six in turn: each would have to wait for the
+        // one before it if they all went to one. There are sixteen so that no index can be out of range.
         let mut planes = [Cells::default(); 16];
         for (word, band) in puzzle.cells().as_chunks::<27>().0.iter().enumerate() {
             for (row, cells) in band.as_chunks::<9>().0.iter().enumerate() {
-                for (column, value) in cells.iter().enumerate() {
-                    planes[usize::from(value % 16)].0[word] |= 1 << (PLACES[column].1) << (4 * row);
+                for (column, &value) in cells.iter().enumerate() {
+                    let plane = if value == 0 { BLANKS[column % 6] } else { value };
+                    planes[usize::from(plane % 16)].0[word] |= 1 << (PLACES[column].1) << (4 * row);
                 }
             }
         }
-        let blanks = V::load(token, &planes[0]);
         let clues: [V; 9] = std::array::from_fn(|digit| V::load(token, &planes[digit + 1]));
         let [a, b, c, d, e, f, g, h, i] = clues;
         let [x, y, z] = [[a, b, c], [d, e, f], [g, h, i]].map(|digits| clash(token, digits));
-        if !x.or(y).or(z).is_zero() {
-            return None;
+        let given = a.or(b).or(c).or(d).or(e).or(f).or(g).or(h).or(i);
+        let blanks = V::load(token, &Cells::ALL).without(given);
+        for (places, clue) in self.places.iter_mut().zip(clues) {
+            *places = clue.or(blanks.and(clue.empty_lanes())).store();
         }
-        let places = clues.map(|clue| clue.or(blanks.and(clue.empty_lanes())).store());
-        Some(Self {
-            places,
-            guessed: NO_GUESS,
-            changed: 0b111,
-        })
+        self.guessed = NO_GUESS;
+        self.changed = 0b111;
+        x.or(y).or(z).is_zero()
     }
 
     /// The grid of a state in which every cell has one candidate.

@@ -37,6 +37,15 @@ impl Cells {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
+    /// Whether all of them are among others.
+    pub(super) fn is_within(&self, others: &Self) -> bool {
+        self.0
+            .iter()
+            .zip(others.0)
+            .fold(0, |lacking, (word, other)| lacking | word & !other)
+            == 0
+    }
+
     /// The lane of a box, its band and stack 0 to 2.
     pub(super) fn lane(&self, band: usize, stack: usize) -> u16 {
         (self.0[band] >> (16 * stack)) as u16
@@ -89,6 +98,9 @@ pub(super) trait Vector: Copy {
     fn select(self, other: Self, mask: Self) -> Self;
     /// Whether no bit is set, in any lane.
     fn is_zero(self) -> bool;
+
+    /// The bits that are set in any of the words.
+    fn union(self) -> u64;
 
     /// Adds lanes. No sum may leave its lane.
     fn add(self, other: Self) -> Self;

@@ -74,8 +74,13 @@ impl Vector for Portable {
 
     #[inline(always)]
     fn is_zero(self) -> bool {
+        self.union() == 0
+    }
+
+    #[inline(always)]
+    fn union(self) -> u64 {
         let [a, b, c, d] = self.0.to_array();
-        a | b | c | d == 0
+        a | b | c | d
     }
 
     #[inline(always)]

@@ -52,6 +52,8 @@ fn everything<V: Vector>(token: V::Token, cells: [Cells; 3]) -> Vec<Cells> {
     .to_vec();
     let zeros = [a, a.without(a), a.without(b)].map(|vector| u64::from(vector.is_zero()));
     results.push(Cells([zeros[0], zeros[1], zeros[2], 0]));
+    let union = a.and(V::load(token, &Cells(BOXES))).union();
+    results.push(Cells([union, 0, 0, 0]));
     results
 }
 
@@ -80,5 +82,7 @@ proptest! {
         }
         let zero = |cells: &Cells| Portable::load((), cells).is_zero();
         prop_assert_eq!(zero(&cells[0]), cells[0] == Cells::default());
+        let [a, b, c, _] = cells[0].0;
+        prop_assert_eq!(Portable::load((), &cells[0]).union(), a | b | c);
     }
 }

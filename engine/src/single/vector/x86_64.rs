@@ -109,6 +109,18 @@ impl<Token: HasAvx2> Vector for Register<Token> {
     }
 
     #[inline(always)]
+    fn union(self) -> u64 {
+        // SAFETY: the token in the register proves AVX2.
+        unsafe {
+            let halves = _mm_or_si128(
+                _mm256_castsi256_si128(self.lanes),
+                _mm256_extracti128_si256::<1>(self.lanes),
+            );
+            _mm_cvtsi128_si64(_mm_or_si128(halves, _mm_unpackhi_epi64(halves, halves))) as u64
+        }
+    }
+
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         lanes!(self, _mm256_add_epi16(self.lanes, other.lanes))
     }

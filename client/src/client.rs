@@ -7,7 +7,7 @@ use sudoku_engine::Grid;
 use sudoku_proto::v1::GetServerInfoRequest;
 use sudoku_proto::wire::sudoku_service_client::SudokuServiceClient;
 use tokio::sync::Semaphore;
-use tokio_stream::{Stream, StreamExt};
+use tokio_stream::Stream;
 use tonic::client::GrpcService;
 use tonic::codegen::{Body, Bytes, StdError};
 use tonic::transport::Channel;
@@ -255,7 +255,7 @@ impl<T: Transport> SudokuClient<T> {
         let client = self.clone();
         let limits = async move { client.limits().await };
         Outcomes::new(
-            puzzles.map(Into::into),
+            puzzles,
             self.options,
             deadline,
             self.calls.clone(),

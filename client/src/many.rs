@@ -64,7 +64,7 @@ enum State {
 impl Outcomes {
     /// The outcomes of `puzzles`, in messages of at most `most` and as many as `limits` has.
     pub(crate) fn new<T: Transport>(
-        puzzles: impl Stream<Item = Puzzle> + Send + 'static,
+        puzzles: impl Stream<Item: Into<Puzzle>> + Send + 'static,
         options: SolveOptions,
         deadline: Deadline,
         calls: Calls<T>,

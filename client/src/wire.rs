@@ -62,35 +62,7 @@ pub(crate) fn solved(wire: v1::SolveResponse, options: &SolveOptions) -> Result<
 /// # Errors
 ///
 /// What in it the contract does not allow.
-#[inline]
 pub(crate) fn outcome(found: Found<'_>, options: &SolveOptions) -> Result<Outcome, ProtocolError> {
-    match unique(&found, options) {
-        Some(outcome) => Ok(outcome),
-        None => any_outcome(found, options),
-    }
-}
-
-/// The outcome of a puzzle with one solution, as nearly all are. `None` for any other result, and for what is wrong.
-#[inline(always)]
-fn unique(found: &Found<'_>, options: &SolveOptions) -> Option<Outcome> {
-    const UNIQUE: i32 = v1::Outcome::Unique as i32;
-    let Found::Plain {
-        outcome: UNIQUE,
-        solution_count: 1,
-        solutions,
-    } = found
-    else {
-        return None;
-    };
-    let mut solutions = solutions.clone();
-    let solution = solutions.next().filter(|_| solutions.len() == 0)?;
-    let solution = Grid::from_ascii(solution).filter(Grid::is_complete);
-    (solution.is_some() && !options.omit_solutions).then_some(Outcome::Unique { solution })
-}
-
-/// The outcome in any result.
-#[inline(never)]
-fn any_outcome(found: Found<'_>, options: &SolveOptions) -> Result<Outcome, ProtocolError> {
     match found {
         Found::Plain {
             outcome,
@@ -113,6 +85,30 @@ fn any_outcome(found: Found<'_>, options: &SolveOptions) -> Result<Outcome, Prot
         }
         .read(options),
     }
+}
+
+/// The outcome of a puzzle with one solution, as nearly all are. `None` for any other, and for what is wrong: that is for
+/// [`outcome`] to tell.
+///
+/// It is made where it is used: one that moves to a caller, as part of something else, takes as long as all else about it.
+#[inline(always)]
+pub(crate) fn unique(found: &Found<'_>, options: &SolveOptions) -> Option<Outcome> {
+    const UNIQUE: i32 = v1::Outcome::Unique as i32;
+    let Found::Plain {
+        outcome: UNIQUE,
+        solution_count: 1,
+        solutions,
+    } = found
+    else {
+        return None;
+    };
+    let mut solutions = solutions.clone();
+    let only = solutions.next().filter(|_| solutions.len() == 0)?;
+    let grid = Grid::from_ascii(only)?;
+    if options.omit_solutions || !grid.is_complete() {
+        return None;
+    }
+    Some(Outcome::Unique { solution: Some(grid) })
 }
 
 /// The fields of a result.

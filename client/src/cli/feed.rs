@@ -33,7 +33,7 @@ const BUFFER: usize = 256 << 10;
 const CHUNK: usize = 4096;
 
 /// The most chunks that wait for the solver, and for the writer.
-const WAITING: usize = 4;
+const WAITING: usize = 8;
 
 /// Entries that were read together.
 #[derive(Debug)]
@@ -320,6 +320,7 @@ impl Puzzles {
 impl Stream for Puzzles {
     type Item = Puzzle;
 
+    #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
             if let Some(entry) = self

@@ -63,7 +63,7 @@ impl<W: Write> Write for Patient<W> {
 }
 
 /// Bytes after which what was written is brought to the disk.
-const SYNCED: usize = 8 << 20;
+const SYNCED: usize = 2 << 20;
 
 impl Syncer {
     fn start(file: Arc<File>) -> Self {

@@ -35,7 +35,11 @@ impl Answers {
         if self.is_invalid_next() {
             return self.take_invalid();
         }
-        let outcome = wire::outcome(self.results.get(self.next_result)?, &self.options).ok()?;
+        let found = self.results.get(self.next_result)?;
+        let outcome = match wire::unique(&found, &self.options) {
+            Some(unique) => unique,
+            None => wire::outcome(found, &self.options).ok()?,
+        };
         self.next += 1;
         self.next_result += 1;
         Some(outcome)

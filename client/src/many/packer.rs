@@ -31,11 +31,17 @@ impl Batch {
         self.puzzles.len() + self.invalid.len()
     }
 
+    #[inline(always)]
     fn push(&mut self, Puzzle(puzzle): Puzzle) {
         match puzzle {
             Ok(grid) => self.puzzles.push(&grid.to_line()),
-            Err(invalid) => self.invalid.push((self.len(), invalid)),
+            Err(invalid) => self.push_invalid(invalid),
         }
+    }
+
+    #[cold]
+    fn push_invalid(&mut self, invalid: InvalidPuzzle) {
+        self.invalid.push((self.len(), invalid));
     }
 }
 
@@ -58,7 +64,7 @@ pub(super) struct Packer<S> {
     grown: bool,
 }
 
-impl<S: Stream<Item = Puzzle> + Send> Packer<S> {
+impl<S: Stream> Packer<S> {
     /// Makes batches of at most `size` puzzles.
     pub(super) fn new(source: S, size: usize) -> Self {
         Self {
@@ -70,14 +76,14 @@ impl<S: Stream<Item = Puzzle> + Send> Packer<S> {
     }
 }
 
-impl<S: Stream<Item = Puzzle> + Send> Pack for Packer<S> {
+impl<S: Stream<Item: Into<Puzzle>> + Send> Pack for Packer<S> {
     // Made for each kind of source, so that a puzzle takes no call that the compiler cannot look into.
     fn poll_batch(&mut self, cx: &mut Context<'_>, hold: bool) -> Poll<Option<Batch>> {
         while self.batch.len() < self.size {
             let Some(source) = &mut self.source else { break };
             match source.as_mut().poll_next(cx) {
                 Poll::Ready(Some(puzzle)) => {
-                    self.batch.push(puzzle);
+                    self.batch.push(puzzle.into());
                     self.grown = true;
                 }
                 Poll::Ready(None) => self.source = None,
@@ -160,7 +166,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel(1);
         let mut packer = Packer::new(ReceiverStream::new(receiver), 1_000);
         for _ in 0..3 {
-            sender.send(Grid::EMPTY.into()).await.unwrap();
+            sender.send(Grid::EMPTY).await.unwrap();
             assert_eq!(next(&mut packer).await.map(|batch| batch.len()), Some(1));
         }
         drop(sender);
@@ -172,7 +178,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel(10);
         let mut packer = Packer::new(ReceiverStream::new(receiver), 4);
         for _ in 0..10 {
-            sender.send(Grid::EMPTY.into()).await.unwrap();
+            sender.send(Grid::EMPTY).await.unwrap();
         }
         poll_fn(|cx| {
             assert!(packer.poll_batch(cx, true).is_pending());

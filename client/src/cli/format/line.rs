@@ -32,9 +32,8 @@ impl<W: Write> Formatter for Line<W> {
         let Some(solution) = answer.outcome.solution() else {
             return writeln!(self.to, "# {}", explain::name(answer.outcome));
         };
-        let mut line = [b'\n'; 82];
-        line[..81].copy_from_slice(&solution.to_line());
-        self.to.write_all(&line)
+        self.to.write_all(&solution.to_line())?;
+        self.to.write_all(b"\n")
     }
 
     fn flush(&mut self) -> io::Result<()> {

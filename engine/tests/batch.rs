@@ -191,7 +191,7 @@ fn few_puzzles_alone_are_left_open_and_in_company_they_are_not() {
         assert_eq!(engine.run(100), 0);
         let alone = engine.finished().expect("it is given back at once");
         assert_eq!(alone.open().count(), 5, "{isa}");
-        for batch in drain(&mut engine, vec![batch(0, 5), batch(1, 250)], 0, 64) {
+        for batch in drain(&mut engine, vec![batch(0, 5), batch(1, 300)], 0, 64) {
             assert_eq!(batch.open().count(), 0, "{isa}");
         }
     }

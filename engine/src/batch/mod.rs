@@ -167,11 +167,11 @@ impl Engine {
 /// puzzles: those with several solutions need the most. The figures are in `docs/performance.md`.
 fn break_even(isa: Isa) -> usize {
     match isa.set() {
-        Set::Portable => 192,
+        Set::Portable => 288,
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        Set::Avx2(_) | Set::Avx2NoPext(_) => 92,
+        Set::Avx2(_) | Set::Avx2NoPext(_) => 128,
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-        Set::Avx512(_) => 60,
+        Set::Avx512(_) => 84,
     }
 }
 

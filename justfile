@@ -24,7 +24,7 @@ lint:
     cargo fmt --manifest-path engine/fuzz/Cargo.toml --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Check the contract: its style, and that it breaks no caller of the last release
+# Check the contract: its style, and that it breaks no caller of the one in proto/baseline.binpb
 contract: _buf
     buf format --diff --exit-code
     buf lint

@@ -27,7 +27,7 @@ const USAGE = `usage: node client.js [OPTIONS] solve PUZZLE
   --deadline SECONDS     how long the call may take (60)
   --limit N              after how many solutions to stop (2)
   --ca FILE              the authority to trust, in PEM; the call is then encrypted
-  --server-name NAME     the name in the server's certificate, if it is not the endpoint's host
+  --server-name NAME     the name in the server's certificate, if the endpoint's host is another or an IP address
   --cert FILE --key FILE the client's own certificate and its key, in PEM
   --token-file FILE      a file with the token; else SUDOKU_TOKEN
   --help                 this text`;

@@ -584,6 +584,29 @@ mod tests {
     }
 
     #[test]
+    fn every_limit_is_set_by_the_flag_of_its_name() {
+        let mut limits = 0;
+        for arg in settings(&command()) {
+            let id = arg.get_id().as_str();
+            if Settings::range(id).is_none() {
+                continue;
+            }
+            let value = if Type::of(arg) == Type::Time {
+                "7777s"
+            } else {
+                "7777"
+            };
+            let flag = format!("--{}={value}", key(arg));
+            let config = Config::load(["sudoku-server", &flag].map(OsString::from)).unwrap();
+            let shown = format!("{:?}", config.args.settings());
+            assert!(shown.contains(&format!(" {id}: {value}")), "{flag}: {shown}");
+            assert_eq!(shown.matches(value).count(), 1, "{flag}: {shown}");
+            limits += 1;
+        }
+        assert!(limits > 20, "{limits}");
+    }
+
+    #[test]
     fn variables_that_are_none() {
         let unknown = |name: &str| unknown_variables([OsString::from(name)]);
         for known in [

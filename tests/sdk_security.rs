@@ -3,10 +3,15 @@
 
 mod common;
 
+use std::net::SocketAddr;
+use std::time::Duration;
+
 use common::process::Process;
-use common::{EASY, assert_solves, chain, collect, grid, puzzle};
+use common::{EASY, assert_solves, chain, collect, grid, interrupted, puzzle};
 use sudoku_client::{Error, Reason, SudokuClient, Tls};
 use test_support::authority::Authority;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 const TOKEN: &str = "open-sesame-of-the-tests";
 
@@ -59,6 +64,90 @@ async fn servers_are_called_through_tls_if_they_are_trusted() {
         assert!(matches!(error, Error::Transport(_)), "{error:?}");
         assert!(chain(&error).contains(reason), "{}", chain(&error));
     }
+}
+
+/// What would be tried again and again is over at once.
+async fn at_once<T>(tried: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), tried)
+        .await
+        .expect("it is not tried again")
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_refused_is_tried_no_more_but_elsewhere() {
+    let authority = Authority::new();
+    let (trusted_server, other) = (server(&authority, &[]), server(&Authority::new(), &[]));
+    let https = |server: &Process| format!("https://{}", server.address);
+    let builder = SudokuClient::builder().tls(trusted(&authority)).retries(1_000);
+    let client = builder.clone().endpoint(https(&other)).connect_lazy().unwrap();
+    let alone = at_once(client.solve(&grid(EASY))).await.unwrap_err();
+    let (_, in_stream) = at_once(collect(client.solve_iter([grid(EASY)]))).await;
+    for error in [alone, interrupted(in_stream, 0)] {
+        assert!(matches!(error, Error::Transport(_)), "{error:?}");
+        assert!(
+            chain(&error).contains("invalid peer certificate"),
+            "{}",
+            chain(&error)
+        );
+    }
+    for endpoints in [[&other, &trusted_server], [&trusted_server, &other]] {
+        let client = builder
+            .clone()
+            .endpoints(endpoints.map(https))
+            .connect_lazy()
+            .unwrap();
+        solves(&client).await;
+    }
+}
+
+/// Answers those who connect with these bytes, and hangs up if it has none.
+async fn answering(bytes: &'static [u8]) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.read_exact(&mut [0; 16]).await.unwrap();
+            stream.write_all(bytes).await.unwrap();
+            if !bytes.is_empty() {
+                open.push(stream);
+            }
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_https_and_should_be_http_or_the_reverse_is_hinted_at() {
+    // Two alerts, as a server sends them that gets something else than TLS.
+    let tls = answering(b"\x15\x03\x03\0\x02\x02\x0a\x15\x03\x03\0\x02\x01\0").await;
+    let plain = answering(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    for (endpoint, hint) in [
+        (
+            format!("http://{tls}"),
+            "perhaps it speaks TLS, and is an https:// endpoint",
+        ),
+        (
+            format!("https://{plain}"),
+            "perhaps it does not speak TLS, and is an http:// endpoint",
+        ),
+    ] {
+        let client = SudokuClient::builder()
+            .endpoint(&endpoint)
+            .retries(1_000)
+            .connect_lazy()
+            .unwrap();
+        let (_, error) = at_once(collect(client.solve_iter([grid(EASY)]))).await;
+        let error = chain(&interrupted(error, 0));
+        assert!(error.contains(hint), "{endpoint}: {error}");
+    }
+    // It may be there again a little later.
+    let gone = answering(b"").await;
+    let builder = SudokuClient::builder().endpoint(format!("https://{gone}"));
+    let client = builder.retries(0).connect_lazy().unwrap();
+    let error = chain(&client.solve(&grid(EASY)).await.unwrap_err());
+    assert!(error.contains("perhaps it does not speak TLS"), "{error}");
 }
 
 /// Of a name, the certificate has to be for the name, and not for the address that it stands for.
@@ -131,7 +220,10 @@ async fn secrets_do_not_leave_by_mistake() {
     let with_token = |endpoint| SudokuClient::builder().endpoint(endpoint).token(TOKEN);
     for endpoint in ["http://10.0.0.1:1", "sudoku.example:1"] {
         let error = with_token(endpoint).connect_lazy().unwrap_err();
-        assert!(chain(&error).contains("unencrypted"), "{}", chain(&error));
+        assert_eq!(
+            error.to_string(),
+            format!("the token would travel unencrypted to {endpoint}; `token_in_the_open` allows that")
+        );
         with_token(endpoint)
             .token_in_the_open(true)
             .connect_lazy()

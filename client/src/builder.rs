@@ -136,7 +136,8 @@ impl ClientBuilder {
 
     /// The bearer token that calls carry.
     ///
-    /// It is refused for an endpoint to which it would travel in the open: one that is not `https` and not on this machine.
+    /// It is refused for an endpoint to which it would travel in the open, [`Error::TokenInTheOpen`]: one that is not `https`
+    /// and not on this machine.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(Secret(token.into()));
         self
@@ -178,7 +179,8 @@ impl ClientBuilder {
     /// endpoints are tried first, and at once.
     ///
     /// Retried are connections that cannot be made or break, UNAVAILABLE, and RESOURCE_EXHAUSTED where the server asks to
-    /// come back. The first pause is 100 ms, each further one twice as long, with a random part of up to as much on top.
+    /// come back. A connection that fails for a certificate that is refused, or since the server does not speak TLS or
+    /// speaks nothing else, is tried on other endpoints alone. The first pause is 100 ms, each further one twice as long, with a random part of up to as much on top.
     /// All retries of a client together are bounded by a share of the calls that succeed.
     pub fn retries(mut self, retries: usize) -> Self {
         self.retries = retries;
@@ -207,7 +209,8 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Endpoint`] for what is no endpoint, [`Error::Config`] for another setting that cannot be.
+    /// [`Error::Endpoint`] for what is no endpoint, [`Error::TokenInTheOpen`] for one to which the token is not sent,
+    /// [`Error::Config`] for another setting that cannot be.
     ///
     /// # Panics
     ///
@@ -238,7 +241,9 @@ impl ClientBuilder {
         for endpoint in &self.endpoints {
             let address = Address::parse(endpoint)?;
             if self.token.is_some() && !self.token_in_the_open && !address.is_private() {
-                return Err(Error::endpoint(endpoint, "the token would travel unencrypted"));
+                return Err(Error::TokenInTheOpen {
+                    endpoint: endpoint.clone(),
+                });
             }
             addresses.push(address);
         }

@@ -82,7 +82,12 @@ impl<T: Transport> Endpoints<T> {
         let mut asked = JoinSet::new();
         for endpoint in self.members().iter() {
             let endpoint = Arc::clone(endpoint);
-            asked.spawn(async move { endpoint.health().await });
+            asked.spawn(async move {
+                match endpoint.health().await {
+                    Health::Gone(error) => Health::Gone(error.at(endpoint.name())),
+                    health => health,
+                }
+            });
         }
         let (mut failed, mut answered) = (None, false);
         while let Some(Ok(health)) = asked.join_next().await {

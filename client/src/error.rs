@@ -7,6 +7,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::fault::Fault;
+
 /// Why a call failed.
 ///
 /// What the service found out about a puzzle, even that it is none, is an [`Outcome`](crate::Outcome) and no error.
@@ -20,6 +22,12 @@ pub enum Error {
         endpoint: String,
         /// What is wrong with it.
         source: Box<dyn StdError + Send + Sync>,
+    },
+    /// The client has a token, which would travel to this endpoint unencrypted.
+    #[error("the token would travel unencrypted to {endpoint}; `token_in_the_open` allows that")]
+    TokenInTheOpen {
+        /// The text that was given.
+        endpoint: String,
     },
     /// The client was built with something that cannot be.
     #[error("{0}")]
@@ -246,6 +254,11 @@ impl TransportError {
         Cause::Silent.into()
     }
 
+    /// What went wrong while the connection was made, where that is known.
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        Fault::of(self.source()?)
+    }
+
     /// The endpoint that it was to, where that is known.
     pub fn endpoint(&self) -> Option<&str> {
         self.endpoint.as_deref()
@@ -263,10 +276,16 @@ impl TransportError {
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.cause, self.source()) {
-            (Cause::Silent, _) => f.write_str("the service does not answer"),
+            (Cause::Silent, _) => return f.write_str("the service does not answer"),
             // Nothing below tells more, so the text stands here.
-            (Cause::Status(status), None) => write!(f, "no connection to the service: {}", status.message()),
-            _ => f.write_str("no connection to the service"),
+            (Cause::Status(status), None) => {
+                return write!(f, "no connection to the service: {}", status.message());
+            }
+            _ => f.write_str("no connection to the service")?,
+        }
+        match self.fault().and_then(Fault::hint) {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
         }
     }
 }

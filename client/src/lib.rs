@@ -72,6 +72,7 @@ mod client;
 mod deadline;
 mod endpoints;
 mod error;
+mod fault;
 mod many;
 mod options;
 mod outcome;

@@ -12,6 +12,7 @@ use tower::retry::budget::{Budget as _, TpsBudget};
 
 use crate::deadline::Deadline;
 use crate::endpoints::{Endpoint, EndpointId, Endpoints, Lease, less_loaded};
+use crate::fault::Fault;
 use crate::{Error, Transport, status, telemetry};
 
 /// How many times a call goes back to an endpoint that failed it, unless the client is built otherwise.
@@ -92,25 +93,29 @@ impl Policy {
 struct Retry {
     /// Whether the endpoint is out of order, and not only busy.
     eject: bool,
-    /// The shortest time after which that endpoint may be tried again.
-    after: Duration,
+    /// The shortest time after which that endpoint may be tried again. `None` where that would end in the same way.
+    after: Option<Duration>,
 }
 
 /// `None` for a failure that another try would not change.
 fn worth_retrying(error: &Error) -> Option<Retry> {
     let broken = Retry {
         eject: true,
-        after: Duration::ZERO,
+        after: Some(Duration::ZERO),
     };
     match error {
+        Error::Transport(error) if error.fault().is_some_and(Fault::is_final) => Some(Retry {
+            after: None,
+            ..broken
+        }),
         Error::Transport(_) => Some(broken),
         Error::Service(error) if status::is_unavailable(error) => Some(Retry {
-            after: error.retry_delay.unwrap_or_default(),
+            after: Some(error.retry_delay.unwrap_or_default()),
             ..broken
         }),
         Error::Service(error) if status::is_exhausted(error) => Some(Retry {
             eject: false,
-            after: error.retry_delay?,
+            after: Some(error.retry_delay?),
         }),
         _ => None,
     }
@@ -243,7 +248,8 @@ impl<T: Transport> Attempts<T> {
         };
         let until = pause
             .next()
-            .and_then(|pause| Instant::now().checked_add(pause + retry.after));
+            .zip(retry.after)
+            .and_then(|(pause, after)| Instant::now().checked_add(pause + after));
         match endpoint {
             Some(endpoint) => self.trouble_of(endpoint.id()).until = until,
             None => self.unknown = until,

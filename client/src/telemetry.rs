@@ -76,7 +76,10 @@ fn label(error: &Error) -> String {
         Error::DeadlineExceeded => "deadline".into(),
         Error::Service(error) => format!("{:?}", error.code()),
         Error::Protocol(_) => "protocol".into(),
-        Error::Endpoint { .. } | Error::Config(_) | Error::Interrupted { .. } => "other".into(),
+        Error::Endpoint { .. }
+        | Error::TokenInTheOpen { .. }
+        | Error::Config(_)
+        | Error::Interrupted { .. } => "other".into(),
     }
 }
 

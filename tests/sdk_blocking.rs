@@ -2,14 +2,19 @@
 
 mod common;
 
+use std::convert::Infallible;
+use std::sync::mpsc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use common::server::Server;
 use common::{EASY, assert_solves, grid, puzzle};
 use sudoku_client::blocking::SudokuClient;
 use sudoku_client::{Error, Grid, SolveOptions};
-use sudoku_server::Settings;
+use sudoku_server::{Rpc, Settings};
 use tokio::runtime::Runtime;
+use tonic::body::Body;
+use tonic::codegen::http;
 
 /// A server, and a runtime to end it in.
 fn server() -> (Server, Runtime) {
@@ -47,6 +52,51 @@ fn puzzles_may_come_from_another_thread() {
     let outcomes: Vec<_> = client.solve_many(receiver).map(Result::unwrap).collect();
     producer.join().unwrap();
     assert_eq!(outcomes.len(), 20);
+}
+
+/// A service that has two tasks wait for each other, each on a thread.
+#[derive(Clone)]
+struct Pair(Rpc);
+
+impl tower::Service<http::Request<Body>> for Pair {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = <Rpc as tower::Service<http::Request<Body>>>::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let (there, here) = (mpsc::channel(), mpsc::channel());
+        let halves = [(there.0, here.1), (here.0, there.1)];
+        let tasks = halves.map(|(sender, receiver)| {
+            tokio::spawn(async move {
+                sender.send(()).unwrap();
+                receiver
+                    .recv_timeout(Duration::from_secs(60))
+                    .expect("the other runs at the same time");
+            })
+        });
+        let answer = self.0.call(request);
+        Box::pin(async move {
+            for task in tasks {
+                task.await.unwrap();
+            }
+            answer.await
+        })
+    }
+}
+
+#[test]
+fn a_service_in_this_process_works_on_all_cores() {
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        eprintln!("skipped: there is one core");
+        return;
+    }
+    let service = Pair(sudoku_server::in_process(Settings::default()).unwrap());
+    let client = SudokuClient::from_service(service).unwrap();
+    assert!(client.solve(&grid(EASY)).unwrap().is_unique());
 }
 
 #[test]

@@ -17,9 +17,11 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
+use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
 use sudoku_engine::Grid;
@@ -72,14 +74,15 @@ impl SudokuClient {
     ///
     /// Those of [`ClientBuilder::connect`], and [`Error::Config`] if the system has no thread for the connections.
     pub fn build(builder: ClientBuilder) -> Result<Self, Error> {
-        let driver = Driver::start()?;
+        let driver = Driver::start(1)?;
         let client = driver.wait(builder.connect())?;
         Ok(Self { client, driver })
     }
 }
 
 impl<T: Transport> SudokuClient<T> {
-    /// A client that sends its calls through `service`, as [`crate::SudokuClient::from_service`] does.
+    /// A client that sends its calls through `service`, as [`crate::SudokuClient::from_service`] does. The service may do
+    /// the work itself, so it gets a thread for each core.
     ///
     /// # Errors
     ///
@@ -87,7 +90,7 @@ impl<T: Transport> SudokuClient<T> {
     pub fn from_service(service: T) -> Result<Self, Error> {
         Ok(Self {
             client: crate::SudokuClient::from_service(service),
-            driver: Driver::start()?,
+            driver: Driver::start(thread::available_parallelism().map_or(1, NonZeroUsize::get))?,
         })
     }
 
@@ -231,9 +234,9 @@ struct Driver {
 }
 
 impl Driver {
-    fn start() -> Result<Arc<Self>, Error> {
+    fn start(threads: usize) -> Result<Arc<Self>, Error> {
         let runtime = runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+            .worker_threads(threads)
             .thread_name("sudoku-client")
             .enable_all()
             .build();

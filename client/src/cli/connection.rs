@@ -26,7 +26,7 @@ const LONGEST: u64 = 1 << 20;
 pub struct Args {
     /// Send the work to this service, such as https://sudoku.example:50051; may be given several times
     ///
-    /// http://HOST:PORT, https://HOST:PORT or unix:PATH. Several share the work, and what one of them fails goes to
+    /// http://HOST:PORT, https://HOST:PORT or unix:PATH; HOST:PORT alone is http://HOST:PORT. Several share the work, and what one of them fails goes to
     /// another. In the variable they are separated by commas.
     #[arg(
         long,

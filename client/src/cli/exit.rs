@@ -37,6 +37,9 @@ pub fn status_of(error: &anyhow::Error) -> Status {
 }
 
 fn is_usage(error: &Error) -> bool {
-    matches!(error.root(), Error::Endpoint { .. } | Error::Config(_))
-        || error.reason() == Some(&Reason::OptionOutOfRange)
+    let is_of_settings = matches!(
+        error.root(),
+        Error::Endpoint { .. } | Error::TokenInTheOpen { .. } | Error::Config(_)
+    );
+    is_of_settings || error.reason() == Some(&Reason::OptionOutOfRange)
 }

@@ -31,6 +31,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use sudoku_client::Error;
 
 /// Solves Sudoku puzzles, here or on a Sudoku service.
 #[derive(Debug, Parser)]
@@ -77,11 +78,17 @@ pub fn run() -> anyhow::Result<ExitCode> {
 /// out.
 pub fn report(error: &anyhow::Error) {
     let mut line = String::new();
-    for cause in error.chain().map(ToString::to_string) {
+    for cause in error.chain() {
+        let text = match cause.downcast_ref() {
+            Some(Error::TokenInTheOpen { endpoint }) => {
+                format!("the token would travel unencrypted to {endpoint}; --token-in-the-open allows that")
+            }
+            _ => cause.to_string(),
+        };
         if line.is_empty() {
-            line = cause;
-        } else if !line.ends_with(&cause) {
-            line.extend([": ", &cause]);
+            line = text;
+        } else if !line.ends_with(&text) {
+            line.extend([": ", &text]);
         }
     }
     note(format_args!("{}", explain::one_line(&line)));

@@ -29,6 +29,8 @@ pub struct Pending {
     partial: PathBuf,
     path: PathBuf,
     syncer: Syncer,
+    /// Whether what an earlier run had left was removed.
+    begun_anew: bool,
 }
 
 /// Brings what was written to the disk while more is written, on a thread of its own. Else all of it would be waited for
@@ -137,7 +139,8 @@ impl Output {
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             bail!("{}: another run is writing it", cannot());
         }
-        if !resume {
+        let begun_anew = !resume && file.metadata().with_context(cannot)?.len() > 0;
+        if begun_anew {
             file.set_len(0).with_context(cannot)?;
         }
         let file = Arc::new(file);
@@ -147,6 +150,7 @@ impl Output {
             partial,
             path,
             syncer,
+            begun_anew,
         }))
     }
 
@@ -206,6 +210,7 @@ impl Output {
             partial,
             path,
             syncer,
+            ..
         }) = self
         else {
             return Ok(());
@@ -231,6 +236,11 @@ impl Output {
 }
 
 impl Pending {
+    /// Whether what an earlier run had left was removed to make room.
+    pub fn is_begun_anew(&self) -> bool {
+        self.begun_anew
+    }
+
     /// What has been written, from the beginning.
     pub fn written(&self) -> impl Read {
         Arc::clone(&self.file)

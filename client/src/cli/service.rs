@@ -1,7 +1,7 @@
 //! The service that does the work: on servers, or in this process.
 
 use sudoku_client::{Error, Outcome, Outcomes, SolveOptions, SudokuClient};
-use sudoku_engine::{Grid, Isa};
+use sudoku_engine::{Grid, Isa, IsaError};
 use sudoku_server::{Rpc, Settings};
 
 use super::connection::{self, Connection};
@@ -18,11 +18,22 @@ pub struct Args {
     #[arg(long, help_heading = connection::HEADING, hide_short_help = true)]
     local: bool,
 
-    /// Solve with these instructions: portable, avx2, avx2-no-pext or avx512 [default: the best that the processor has]
+    /// Solve with these instructions: portable, avx2, avx2-no-pext or avx512 [default: auto, the best that the processor has]
     ///
     /// The answers are the same, only slower or faster. A service at an endpoint picks its own.
-    #[arg(long, value_name = "NAME", env = "SUDOKU_SIMD", value_parser = Isa::named, hide_short_help = true)]
+    #[arg(long, value_name = "NAME", env = "SUDOKU_SIMD", value_parser = simd, hide_short_help = true)]
     simd: Option<Isa>,
+}
+
+/// A variable that is set to nothing says nothing, and `auto` is what a server calls the same.
+fn simd(text: &str) -> Result<Isa, String> {
+    match text {
+        "" | "auto" => Ok(Isa::detect()),
+        name => Isa::named(name).map_err(|error| match error {
+            IsaError::Unknown { .. } => "it must be auto, portable, avx2, avx2-no-pext or avx512".to_owned(),
+            error => error.to_string(),
+        }),
+    }
 }
 
 /// Which service does the work.

@@ -140,8 +140,18 @@ fn what_cannot_be_sent_is_2() {
     );
     assert_eq!(
         (error.as_str(), status),
-        ("sudoku-client: line 2: 80 cells, need 81\n", 2)
+        ("sudoku-client: standard input: line 2: 80 cells, need 81\n", 2)
     );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("short"), lines(&[SHORT])).unwrap();
+    std::fs::write(folder.path().join("good"), lines(&[UNIQUE])).unwrap();
+    for files in [&["short"][..], &["good", "short"]] {
+        let (error, status) = failure(client().current_dir(&folder).arg("bench").args(files));
+        assert_eq!(
+            (error.as_str(), status),
+            ("sudoku-client: short: line 1: 80 cells, need 81\n", 2)
+        );
+    }
 }
 
 /// With a server that holds everything up, the latency is that of all that was due meanwhile: the correction for

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::{answer, client};
 
-const COMMANDS: [&str; 5] = ["solve", "check", "ping", "completions", "man"];
+const COMMANDS: [&str; 6] = ["solve", "check", "ping", "bench", "completions", "man"];
 
 #[test]
 fn every_shell_has_completions_for_all_commands() {

@@ -75,8 +75,23 @@ fn an_endpoint_with_more_than_is_supported_is_2() {
 }
 
 #[test]
-fn an_empty_variable_names_no_server() {
-    let answers = answer(solve().arg(UNIQUE).env("SUDOKU_ENDPOINT", ""));
+fn an_empty_variable_says_nothing() {
+    let mut command = solve();
+    for name in [
+        "ENDPOINT",
+        "CA",
+        "CERT",
+        "KEY",
+        "SERVER_NAME",
+        "TOKEN",
+        "CLIENT_CONFIG",
+        "SIMD",
+    ] {
+        command.env(format!("SUDOKU_{name}"), "");
+    }
+    assert_eq!(answer(command.arg(UNIQUE)), (lines(&[UNIQUE_SOLVED]), 0));
+    // As for a server.
+    let answers = answer(solve().arg(UNIQUE).env("SUDOKU_SIMD", "auto"));
     assert_eq!(answers, (lines(&[UNIQUE_SOLVED]), 0));
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use predicates::prelude::*;
 
-use crate::support::{OTHER, OTHER_SOLVED, UNIQUE, UNIQUE_SOLVED, lines, solve};
+use crate::support::{OTHER, OTHER_SOLVED, UNIQUE, UNIQUE_SOLVED, lines, solve, text};
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -28,6 +28,31 @@ fn answers_go_to_the_file_alone() {
     let answers = fs::read_to_string(folder.path().join("answers")).unwrap();
     assert_eq!(answers, lines(&[UNIQUE_SOLVED, OTHER_SOLVED]));
     assert_eq!(names(folder.path()), ["answers"]);
+}
+
+#[test]
+fn what_an_earlier_run_left_is_written_anew_and_that_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let partial = folder.path().join("answers.partial");
+    let run = |arguments: &[&str]| {
+        fs::write(&partial, lines(&[UNIQUE_SOLVED])).unwrap();
+        let mut command = solve();
+        command.args(arguments).args(["--output", "answers", OTHER]);
+        let output = command.current_dir(&folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(names(folder.path()), ["answers"]);
+        fs::remove_file(folder.path().join("answers")).unwrap();
+        text(output.stderr)
+    };
+    let told = "sudoku-client: answers.partial, left by an earlier run, is written anew";
+    assert_eq!(run(&[]), format!("{told}; --resume would have gone on from it\n"));
+    assert_eq!(run(&["--format", "pretty"]), format!("{told}\n"));
+    assert_eq!(run(&["--quiet"]), "");
+    // Nothing is lost with an empty one.
+    fs::write(&partial, "").unwrap();
+    let mut command = solve();
+    command.args(["--output", "answers", OTHER]).current_dir(&folder);
+    command.assert().code(0).stderr("");
 }
 
 #[test]

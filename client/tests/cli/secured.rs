@@ -249,7 +249,7 @@ fn settings_that_cannot_be_are_2_and_say_which() {
         (&["--endpoint", http, "--ca", "ca.pem"], "need an https endpoint"),
         (
             &["--endpoint", "http://10.0.0.1:1", "--token-file", "token"],
-            "unencrypted",
+            "unencrypted to http://10.0.0.1:1; --token-in-the-open allows that",
         ),
         (&["--config", "missing.toml"], "cannot read missing.toml: "),
         (

@@ -198,14 +198,16 @@ async fn puzzles(inputs: &[OsString]) -> anyhow::Result<Vec<Grid>> {
         return Ok(PUZZLES.iter().filter_map(|line| line.parse().ok()).collect());
     }
     let sources: Result<Vec<_>, _> = inputs.iter().map(|input| Source::from_argument(input)).collect();
-    let (mut waiting, mut records, _) = feed::start(sources?, None);
+    let sources = sources?;
+    // What is the only one has no name in its records.
+    let only = sources[0].name();
+    let (mut waiting, mut records, _) = feed::start(sources, None);
     let mut puzzles = Vec::new();
     while waiting.next().await.is_some() {
         let record = records.next().context("more puzzles than records")?;
-        match (record.entry, record.source) {
-            (Ok(grid), _) => puzzles.push(*grid),
-            (Err(slip), Some(source)) => bail!("{source}: {slip}"),
-            (Err(slip), None) => bail!("{slip}"),
+        match record.entry {
+            Ok(grid) => puzzles.push(*grid),
+            Err(slip) => bail!("{}: {slip}", record.source.unwrap_or(&only)),
         }
         if puzzles.len() == MOST {
             note(format_args!("only the first {MOST} puzzles are used"));

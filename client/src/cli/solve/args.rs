@@ -66,7 +66,7 @@ pub struct Args {
     /// Write to this file instead of standard output
     ///
     /// It is written as FILE.partial and renamed when it is complete. A run that fails or is interrupted leaves what it
-    /// has written in FILE.partial, and FILE as it was.
+    /// has written in FILE.partial, and FILE as it was. The next run writes FILE.partial anew, unless it has --resume.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 

@@ -45,6 +45,19 @@ pub fn run(args: Args) -> anyhow::Result<Status> {
     }
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     let output = Output::open(plan.output.as_deref(), plan.resume)?;
+    if let Some(pending) = output.pending().filter(|pending| pending.is_begun_anew())
+        && !plan.quiet
+    {
+        let other = if plan.is_resumable() {
+            "; --resume would have gone on from it"
+        } else {
+            ""
+        };
+        note(format_args!(
+            "{}, left by an earlier run, is written anew{other}",
+            pending.name()
+        ));
+    }
     let report = Report::of(&plan);
     let resumable = plan.is_resumable();
     let started = Instant::now();

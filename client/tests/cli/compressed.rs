@@ -211,6 +211,8 @@ fn a_damaged_file_is_an_error_after_the_answers_before_the_damage() {
         assert_eq!(output.status.code(), Some(2), "{name}");
         let answers = text(output.stdout);
         assert!(answers.lines().all(|line| line == UNIQUE_SOLVED), "{name}");
+        let count = answers.lines().count();
+        assert!((1_000..=3_000).contains(&count), "{name}: {count}");
         let error = text(output.stderr);
         assert!(error.contains(&format!("cannot read {name}: ")), "{error}");
     }

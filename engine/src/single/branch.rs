@@ -15,7 +15,7 @@ use super::conflicts::Conflicts;
 use super::locked::{Columns, Rows};
 use super::stack::Stack;
 use super::state::State;
-use super::vector::{Cells, Kernel, Vector};
+use super::vector::{COLUMNS, Cells, Kernel, ROWS, Vector};
 
 /// A band or stack with more arrangements than this, over all digits, is too open to split on. There are 9 at least, 54
 /// at most.
@@ -103,9 +103,6 @@ pub(super) fn pick<V: Vector>(
         None => cells::pick::<V>(token, state, early),
     }
 }
-
-const ROWS: [u16; 3] = [0x007, 0x070, 0x700];
-const COLUMNS: [u16; 3] = [0x111, 0x222, 0x444];
 
 /// The lanes that tell of the bands and stacks: of band `i` its box `i`, of stack `i` its box `i + 1`.
 const BANDS: Cells = Cells([0xffff, 0xffff << 16, 0xffff << 32, 0]);

@@ -7,6 +7,7 @@
 
 use super::branch::Guess;
 use super::state::State;
+use super::vector::ROWS;
 
 /// The steps after which a search guesses by its dead ends. Nearly all puzzles are done before.
 pub(super) const PATIENCE: u64 = 500;
@@ -55,10 +56,7 @@ impl Conflicts {
             }
         }
         let (digit, band, stack, cells) = best.1?;
-        let row = [0x007, 0x070, 0x700]
-            .into_iter()
-            .map(|row| cells & row)
-            .find(|&row| row != 0)?;
+        let row = ROWS.into_iter().map(|row| cells & row).find(|&row| row != 0)?;
         // All in one row: then a cell of it.
         let cells = if row == cells {
             row & row.wrapping_neg()

@@ -5,9 +5,7 @@
 //! little use. So only a search that goes on for long applies it, now and then, to all that it has still to look at.
 
 use super::state::State;
-
-const ROWS: [u16; 3] = [0x007, 0x070, 0x700];
-const COLUMNS: [u16; 3] = [0x111, 0x222, 0x444];
+use super::vector::{COLUMNS, ROWS};
 
 /// The steps after which the rule is applied for the first time. Then it is after twice as many, and so on.
 const FIRST: u64 = 100;

@@ -52,6 +52,12 @@ impl Cells {
     }
 }
 
+/// The minirows of a box, in its lane.
+pub(super) const ROWS: [u16; 3] = [0x007, 0x070, 0x700];
+
+/// The minicolumns of a box, in its lane.
+pub(super) const COLUMNS: [u16; 3] = [0x111, 0x222, 0x444];
+
 /// Work that is compiled once for each instruction set.
 pub(super) trait Kernel {
     type Output;

@@ -3,6 +3,7 @@
 mod common;
 
 use common::Solutions;
+use common::checksum::checksum;
 use common::engines::plain_engines;
 use sudoku_engine::{Grid, Solution};
 
@@ -13,7 +14,7 @@ struct Tally {
     unique: usize,
     multiple: usize,
     unsolvable: usize,
-    /// The wrapping sum, over the puzzles with one solution, of the 64-bit FNV-1a hash of its 81 digits.
+    /// That of the solutions of the puzzles with one.
     checksum: u64,
 }
 
@@ -25,7 +26,7 @@ impl Tally {
                 [] => tally.unsolvable += 1,
                 [solution] => {
                     tally.unique += 1;
-                    tally.checksum = tally.checksum.wrapping_add(fnv1a(&solution.grid().to_line()));
+                    tally.checksum = tally.checksum.wrapping_add(checksum(solution));
                 }
                 _ => tally.multiple += 1,
             }
@@ -47,12 +48,6 @@ impl Tally {
             ..Self::default()
         }
     }
-}
-
-/// The 64-bit FNV-1a hash.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 fn check(set: &str, expected: Tally) {

@@ -22,6 +22,8 @@
 //!
 //! `SUDOKU_SIMD=portable|avx2|avx2-no-pext|avx512` picks the instruction set; without it, it is the best there is.
 
+#[path = "../../tests/common/checksum.rs"]
+mod checksum;
 mod compare;
 mod options;
 mod single;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use sudoku_engine::Solution;
 
+use crate::checksum::checksum;
+
 /// What a pass found.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
@@ -25,7 +27,7 @@ impl Tally {
 
     /// Adds the solution of a puzzle that has no other to the checksum.
     pub fn sum(&mut self, solution: &Solution) {
-        self.checksum = self.checksum.wrapping_add(fnv1a(&solution.grid().to_line()));
+        self.checksum = self.checksum.wrapping_add(checksum(solution));
     }
 }
 
@@ -39,10 +41,4 @@ impl fmt::Display for Tally {
         } = self;
         write!(f, "{unique}\t{multiple}\t{unsolvable}\t{checksum:016x}")
     }
-}
-
-/// The 64-bit FNV-1a hash.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }

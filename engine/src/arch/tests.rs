@@ -1,21 +1,14 @@
 //! Every operation of every instruction set, bit for bit against the portable one.
 
+#[path = "../../tests/common/random.rs"]
+mod random;
+
 use super::portable::Portable;
 use super::*;
 use crate::isa::{Isa, Set};
-
-/// Random words, the same in every run: SplitMix64.
-struct Random(u64);
+use random::Random;
 
 impl Random {
-    fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
     fn words(&mut self) -> [u64; 4] {
         std::array::from_fn(|_| self.word())
     }

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of this module")]
 
+pub mod checksum;
 pub mod effort;
 pub mod engines;
 pub mod stream;

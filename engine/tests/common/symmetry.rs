@@ -1,6 +1,11 @@
 //! The symmetries of Sudoku: what can be done to a puzzle without changing how many solutions it has.
 
+#[path = "random.rs"]
+mod random;
+
 use sudoku_engine::Grid;
+
+use random::Random;
 
 /// Other digits, other rows and columns, and the diagonal.
 #[derive(Debug, Clone)]
@@ -41,16 +46,9 @@ impl Symmetry {
     }
 }
 
-/// The generator SplitMix64, by Steele, Lea and Flood.
-struct Random(u64);
-
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ x >> 31) % bound as u64) as usize
+        (self.word() % bound as u64) as usize
     }
 
     /// The numbers from 0 in some order.

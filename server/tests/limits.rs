@@ -132,6 +132,7 @@ async fn headers() {
     call(1_000).await.unwrap();
     call(2_048).await.unwrap_err();
     assert_eq!(metrics(&admin)["sudoku_rejected_total{reason=\"headers\"}"], 1.0);
+    call(200_000).await.unwrap_err();
     call(1_000).await.unwrap();
 }
 

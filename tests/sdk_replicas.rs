@@ -6,10 +6,9 @@ mod common;
 
 use std::time::Duration;
 
-use common::process::Process;
 use common::{chain, grid, puzzle};
-use rustix::process::Signal;
 use sudoku_client::{Error, Grid, Outcome, SudokuClient};
+use test_support::server::{Process, Signal};
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
 
@@ -81,11 +80,22 @@ impl Expected {
     }
 }
 
+/// Starts a server where another one was.
+async fn restart(ended: &Process) -> Process {
+    let mut restarted = None;
+    common::until("the port is free", || {
+        restarted = Process::start_at(&ended.address, &[]);
+        restarted.is_some()
+    })
+    .await;
+    restarted.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_outlives_its_servers() {
-    let killed = Process::start();
-    let mut drained = Process::start();
-    let frozen = Process::start();
+    let killed = Process::start(&[]);
+    let mut drained = Process::start(&[]);
+    let frozen = Process::start(&[]);
     let client = SudokuClient::builder()
         .endpoints([&killed.address, &drained.address, &frozen.address])
         .connect()
@@ -107,8 +117,8 @@ async fn a_stream_outlives_its_servers() {
             20_000 => killed.signal(Signal::KILL),
             50_000 => drained.signal(Signal::TERM),
             90_000 => {
-                common::until("the server has drained", || drained.has_ended()).await;
-                restarted = Some(Process::start_at(&drained.address).await);
+                common::until("the server has drained", || drained.ended().is_some()).await;
+                restarted = Some(restart(&drained).await);
             }
             // The restarted one may still be left out, and is let in while this stream goes on.
             100_000 => frozen.freeze(),
@@ -150,7 +160,7 @@ async fn a_stream_outlives_its_servers() {
 
 #[tokio::test]
 async fn a_call_to_a_frozen_server_fails() {
-    let frozen = Process::start();
+    let frozen = Process::start(&[]);
     let client = SudokuClient::connect(&frozen.address).await.unwrap();
     frozen.freeze();
     let client = client.with_retries(0);

@@ -6,10 +6,10 @@ mod common;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use common::process::Process;
 use common::{EASY, assert_solves, chain, collect, grid, interrupted, puzzle};
 use sudoku_client::{Error, Reason, SudokuClient, Tls};
 use test_support::authority::Authority;
+use test_support::server::Process;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -22,7 +22,7 @@ const TOKEN_LINE: &str = "tests 0f711217ce596270913065b2e827e5916edcccc2401d227e
 fn server(authority: &Authority, arguments: &[&str]) -> Process {
     let files = authority.server_arguments();
     let files = files.each_ref().map(String::as_str);
-    Process::start_with("127.0.0.1:0", &[&files, arguments].concat())
+    Process::start(&[&files, arguments].concat())
 }
 
 /// What trusts its servers.
@@ -193,7 +193,7 @@ async fn a_token_opens_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = folder.path().join("tokens");
     std::fs::write(&tokens, TOKEN_LINE).unwrap();
-    let server = Process::start_with("127.0.0.1:0", &["--token-file", tokens.to_str().unwrap()]);
+    let server = Process::start(&["--token-file", tokens.to_str().unwrap()]);
     let builder = || SudokuClient::builder().endpoint(&server.address);
     solves(&builder().token(TOKEN).connect().await.unwrap()).await;
 
@@ -210,7 +210,7 @@ async fn a_token_opens_the_server() {
 async fn a_unix_socket_is_an_endpoint() {
     let folder = tempfile::tempdir().unwrap();
     let endpoint = format!("unix:{}/sudoku.sock", folder.path().display());
-    let server = Process::start_with(&endpoint, &[]);
+    let server = Process::start_at(&endpoint, &[]).unwrap();
     assert_eq!(server.address, endpoint);
     solves(&SudokuClient::connect(&endpoint).await.unwrap()).await;
 }

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::net::TcpStream;
 
 use sudoku_proto::v1::{SolveManyRequest, SolveOptions, SolveRequest};
-use support::{PUZZLE, solve, start_for_operators as start, until};
+use support::{PUZZLE, Signal, solve, start_for_operators as start, until};
 use test_support::operators::{get, metrics, request};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -168,7 +168,7 @@ async fn a_server_that_goes_is_no_longer_ready_but_serves_for_a_while() {
     until("it is ready", || async { ready() == 200 }).await;
     assert_eq!(get(&admin, "/livez").0, 200);
 
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     until("it is not ready", || async { ready() == 503 }).await;
     assert_eq!(get(&admin, "/livez").0, 200);
     assert_eq!(metrics(&admin)["sudoku_ready"], 0.0);
@@ -181,7 +181,7 @@ async fn a_server_that_goes_is_no_longer_ready_but_serves_for_a_while() {
         .unwrap()
         .into_inner();
     assert_eq!(status.status().as_str_name(), "NOT_SERVING");
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
 }
 

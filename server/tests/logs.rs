@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use serde_json::Value;
-use support::{PUZZLE, Server, command, solve, until};
+use support::{PUZZLE, Server, Signal, command, solve, until};
 use test_support::authority::Authority;
 use test_support::http2::{CANCEL, RST_STREAM, SOLVE, acknowledgement, beginning, call, frame};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -56,7 +56,7 @@ async fn a_flood_of_resets_has_a_line_and_no_more() {
             let _ = stream.read_to_end(&mut Vec::new()).await;
         }
         server.client().await.solve(solve(PUZZLE)).await.unwrap();
-        server.signal("TERM");
+        server.signal(Signal::TERM);
         assert_eq!(server.ended().await.0, Some(0));
         let log = fs::read_to_string(&path).unwrap();
         assert!(!log.contains("\"h2::"), "{log}");
@@ -106,7 +106,7 @@ async fn variables_that_are_no_settings_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let server = start(None, &[], &path);
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
     let draining = lines(&path, "draining").remove(0);
     for count in ["solves", "streams", "messages"] {
@@ -165,7 +165,7 @@ async fn failed_calls_are_logged_and_floods_are_counted() {
     while left_out() == 0 {
         fail(1).await;
     }
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
     let logged = failed().len() as u64;
     assert!(logged < calls, "{logged} of {calls}");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::v1::{SolveManyRequest, SolveOptions};
-use support::{PATIENCE, PUZZLE, Server};
+use support::{PATIENCE, PUZZLE, Server, Signal};
 use tokio::runtime::Runtime;
 use tonic::Code;
 use tonic::transport::Endpoint;
@@ -126,7 +126,7 @@ async fn clients_that_do_not_read_take_no_more_than_the_limits_allow() {
         clients.shutdown_background();
         drop(held);
     }
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
 }
 

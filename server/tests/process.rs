@@ -4,7 +4,6 @@
 mod support;
 
 use std::fs;
-use std::io::BufRead;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -12,7 +11,7 @@ use std::time::Instant;
 
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::v1::{Outcome, SolveManyRequest, SolveOptions, SolveRequest};
-use support::{PATIENCE, PUZZLE, Server, command, refused, solve};
+use support::{PATIENCE, PUZZLE, Server, Signal, command, refused, solve};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Endpoint;
@@ -70,7 +69,7 @@ async fn until_draining(server: &Server) {
 
 #[tokio::test]
 async fn prints_its_address_serves_and_ends_on_either_signal() {
-    for signal in ["TERM", "INT"] {
+    for signal in [Signal::TERM, Signal::INT] {
         let server = Server::start(&[]);
         assert!(server.address.ip().is_loopback());
         let mut client = server.client().await;
@@ -95,7 +94,7 @@ async fn a_signal_ends_an_open_stream_after_its_answers() {
     send.send(message).await.unwrap();
     assert_eq!(answers.message().await.unwrap().unwrap().results.len(), 100);
 
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     let status = answers.message().await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::Unavailable);
     assert_eq!(status.get_details_error_info().unwrap().reason, "DRAINING");
@@ -106,7 +105,7 @@ async fn a_signal_ends_an_open_stream_after_its_answers() {
 async fn the_drain_deadline_cuts_calls_off() {
     let server = Server::start(&[ENDLESS[0], ENDLESS[1], "--max-solves=1", "--drain-deadline=100ms"]);
     let call = start_endless_call(&server).await;
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(1));
     call.await.unwrap().unwrap_err();
 }
@@ -115,10 +114,10 @@ async fn the_drain_deadline_cuts_calls_off() {
 async fn a_second_signal_ends_it_at_once() {
     let server = Server::start(&[ENDLESS[0], ENDLESS[1], "--max-solves=1", "--drain-deadline=1h"]);
     let call = start_endless_call(&server).await;
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     until_draining(&server).await;
     assert!(!call.is_finished());
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(1));
     call.await.unwrap().unwrap_err();
 }
@@ -179,7 +178,7 @@ async fn other_machines_are_let_in_only_on_request() {
     let text = refused(command().args(["--listen", "0.0.0.0:0"]));
     assert!(text.contains("--insecure"), "{text}");
     let server = Server::spawn(command().args(["--listen", "0.0.0.0:0", "--insecure"]));
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
 }
 
@@ -316,9 +315,9 @@ async fn a_second_signal_while_no_call_runs_cuts_nothing_off() {
     let server = Server::start(&["--drain-delay=1h"]);
     let mut client = server.client().await;
     client.solve(solve(PUZZLE)).await.unwrap();
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     until_draining(&server).await;
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
 }
 
@@ -454,11 +453,7 @@ async fn listens_in_several_places_and_takes_its_socket_with_it() {
     drop(UnixListener::bind(&path).unwrap());
     let listen = format!("127.0.0.1:0,[::1]:0,unix:{}", path.display());
     let mut server = Server::spawn(command().args(["--listen", &listen, "--socket-mode=640"]));
-    let mut announced = || {
-        let mut line = String::new();
-        server.output.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    };
+    let mut announced = || server.process.line().unwrap();
     let second = announced();
     assert!(second.starts_with("[::1]:"), "{second}");
     assert_eq!(announced(), format!("unix:{}", path.display()));
@@ -476,7 +471,7 @@ async fn listens_in_several_places_and_takes_its_socket_with_it() {
 
     let text = refused(command().args(["--listen", &format!("unix:{}", path.display())]));
     assert!(text.contains("in use"), "another server listens there: {text}");
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
     assert!(!path.exists());
 

@@ -4,13 +4,12 @@
 mod support;
 
 use std::fs;
-use std::io::BufRead;
 use std::path::Path;
 use std::process::Command;
 
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::v1::{Outcome, SolveManyRequest};
-use support::{PUZZLE, Server, command, refused, solve, until};
+use support::{PUZZLE, Server, Signal, command, refused, solve, until};
 use test_support::authority::Authority;
 use test_support::operators::metrics;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -75,7 +74,7 @@ async fn calls_are_encrypted() {
     }
     // With a certificate the server may be reached from everywhere.
     let server = Server::spawn(secured(&authority).args(["--listen", "0.0.0.0:0"]));
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
 }
 
@@ -124,7 +123,7 @@ async fn a_new_certificate_is_taken_up_without_losing_a_connection() {
         let server = Server::spawn(secured(&old).arg(reload));
         let look = || {
             if reload.ends_with("1h") {
-                server.signal("HUP");
+                server.signal(Signal::HUP);
             }
         };
         let channel = connect_to(&server, &old).await.unwrap();
@@ -157,7 +156,7 @@ async fn a_new_certificate_is_taken_up_without_losing_a_connection() {
         send.send(message()).await.unwrap();
         assert_eq!(stream.message().await.unwrap().unwrap().results.len(), 1);
         solves(channel).await.unwrap();
-        server.signal("TERM");
+        server.signal(Signal::TERM);
         assert_eq!(server.ended().await.0, Some(0));
     }
 }
@@ -168,9 +167,7 @@ async fn a_handshake_that_stands_still_is_hung_up_on() {
     let mut command = secured(&authority);
     command.args(["--handshake-timeout=200ms", "--admin-listen=127.0.0.1:0"]);
     let mut server = Server::spawn(&mut command);
-    let mut line = String::new();
-    server.output.read_line(&mut line).unwrap();
-    let admin = line.trim_end().strip_prefix("http://").unwrap();
+    let admin = server.process.admin_address();
     // Nothing at all, and the beginning of a record of the handshake that is to have 512 bytes.
     for (count, begun) in (1..).zip([&b""[..], &[0x16, 3, 1, 2, 0, 1][..]]) {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
@@ -180,7 +177,7 @@ async fn a_handshake_that_stands_still_is_hung_up_on() {
         // By an end or a reset.
         let _ = tokio::time::timeout(support::PATIENCE, closed).await.unwrap();
         until("it is counted", || async {
-            metrics(admin)["sudoku_rejected_total{reason=\"handshake_timeout\"}"] == f64::from(count)
+            metrics(&admin)["sudoku_rejected_total{reason=\"handshake_timeout\"}"] == f64::from(count)
         })
         .await;
     }
@@ -306,7 +303,7 @@ async fn only_calls_with_a_token_are_taken() {
     assert_unauthenticated(&reflection.server_reflection_info(request).await.unwrap_err());
 
     fs::write(&tokens, line("three", "third-token")).unwrap();
-    server.signal("HUP");
+    server.signal(Signal::HUP);
     until("the new token is taken", || async {
         client
             .clone()
@@ -321,7 +318,7 @@ async fn only_calls_with_a_token_are_taken() {
         .unwrap_err();
     assert_unauthenticated(&status);
 
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
     let log = fs::read_to_string(&log).unwrap();
     assert!(log.contains("tokens"), "{log}");

@@ -17,7 +17,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::Value;
 use sudoku_proto::v1::{SolveManyRequest, SolveOptions};
-use support::{PUZZLE, Server, command, solve, start_for_operators, until};
+use support::{PUZZLE, Server, Signal, command, solve, start_for_operators, until};
 use test_support::operators::metrics;
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status};
@@ -87,7 +87,7 @@ async fn each_call_has_a_span_in_its_callers_trace() {
     health.check(check).await.unwrap();
 
     // The last spans are sent before the server ends.
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
     let spans = collector.spans();
     assert_eq!(spans.len(), 2, "{spans:?}");
@@ -114,7 +114,7 @@ async fn calls_without_a_trace_begin_one() {
     for _ in 0..3 {
         client.solve(solve(PUZZLE)).await.unwrap();
     }
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
     let spans = collector.spans();
     assert_eq!(spans.len(), 3);
@@ -151,7 +151,7 @@ async fn messages_of_a_stream_have_spans_beneath_that_of_the_call_but_not_all() 
     stream(vec![message(1), message(2), message(3)], "01").await;
     stream(vec![message(1); 2_000], "01").await;
     stream(vec![message(1)], "00").await;
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
 
     let spans = collector.spans();
@@ -205,7 +205,7 @@ async fn a_message_that_is_given_up_has_a_span_that_says_so() {
         metrics(&admin)["sudoku_open_streams"] == 0.0
     })
     .await;
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
     let spans = collector.spans();
     let message = spans.iter().find(|span| span.name == "message").unwrap();
@@ -222,7 +222,7 @@ async fn a_collector_that_is_not_there_does_no_harm_and_is_told() {
     let server = Server::spawn_with_log(&mut command, fs::File::create(&log).unwrap());
     let mut client = server.client().await;
     client.solve(solve(PUZZLE)).await.unwrap();
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
     let log = fs::read_to_string(&log).unwrap();
     let lines = log

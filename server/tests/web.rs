@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use support::{PUZZLE, Server, solve};
+use support::{PUZZLE, Server, Signal, solve};
 
 const ORIGIN: &str = "https://sudoku.example";
 
@@ -73,7 +73,7 @@ async fn pages_of_listed_origins_may_call() {
 
     // The others call as ever.
     server.client().await.solve(solve(PUZZLE)).await.unwrap();
-    server.signal("TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.ended().await.0, Some(0));
 }
 

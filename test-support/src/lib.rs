@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 pub mod authority;
+pub mod command;
 pub mod http2;
 pub mod operators;
 pub mod puzzles;
+pub mod server;

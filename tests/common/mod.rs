@@ -3,7 +3,6 @@
 // Each test file uses a part of it.
 #![allow(dead_code, unused_imports)]
 
-pub mod process;
 pub mod server;
 
 use std::time::Duration;

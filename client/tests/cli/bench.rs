@@ -162,7 +162,7 @@ fn a_service_that_stalls_is_charged_with_all_that_it_holds_up() {
     use std::process::Stdio;
     use std::time::Duration;
 
-    use rustix::process::Signal;
+    use test_support::server::Signal;
 
     use crate::support::{raw_client, until};
 
@@ -174,10 +174,10 @@ fn a_service_that_stalls_is_charged_with_all_that_it_holds_up() {
         .spawn()
         .unwrap();
     until("calls are answered", || metrics.sum("sudoku_puzzles_total") > 0.0);
-    server.signal(Signal::STOP);
+    server.process.signal(Signal::STOP);
     // So long that half of the puzzles are due meanwhile.
     std::thread::sleep(Duration::from_secs(1));
-    server.signal(Signal::CONT);
+    server.process.signal(Signal::CONT);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -54,7 +54,7 @@ fn a_server_that_breaks_off_is_3() {
     let mut answers = BufReader::new(client.stdout.take().unwrap()).lines();
     writeln!(input, "{UNIQUE}").unwrap();
     assert_eq!(answers.next().unwrap().unwrap(), UNIQUE_SOLVED);
-    server.kill();
+    server.process.kill();
     // A client that has noticed takes no more.
     let _ = writeln!(input, "{OTHER}");
     let output = client.wait_with_output().unwrap();

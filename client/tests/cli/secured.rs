@@ -2,11 +2,10 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use tempfile::TempDir;
+use test_support::authority::Authority;
 
 use crate::server::Server;
 use crate::support::{
@@ -20,34 +19,29 @@ const TOKEN_LINE: &str = "tests 0f711217ce596270913065b2e827e5916edcccc2401d227e
 
 /// A server that wants a token, and a certificate of its clients, in a folder with all that clients need.
 struct Secured {
-    folder: TempDir,
+    /// What issued the certificates, with the folder.
+    authority: Authority,
     server: Server,
 }
 
 impl Secured {
     fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let authority = Authority::new();
         let write = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            fs::write(&path, text).unwrap();
+            let path = authority.write(name, text);
             fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
             path.to_str().unwrap().to_owned()
         };
-        for name in ["127.0.0.1", "client"] {
-            let key = KeyPair::generate().unwrap();
-            let params = CertificateParams::new([name.to_owned()]).unwrap();
-            let certificate = params.signed_by(&key, &authority).unwrap();
-            write(&format!("{name}.pem"), &certificate.pem());
-            write(&format!("{name}.key"), &key.serialize_pem());
-        }
+        let issue = |name: &str| {
+            let (certificate, key) = authority.issue(name);
+            let path = write(&format!("{name}.pem"), &certificate);
+            (path, write(&format!("{name}.key"), &key))
+        };
+        issue("client");
+        let (certificate, key) = issue("127.0.0.1");
         let ca = write("ca.pem", &authority.pem());
         write("token", &format!("{TOKEN}\n"));
         let tokens = write("tokens", TOKEN_LINE);
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let (certificate, key) = (path("127.0.0.1.pem"), path("127.0.0.1.key"));
         let arguments = [
             ["--tls-cert", &certificate],
             ["--tls-key", &key],
@@ -55,13 +49,18 @@ impl Secured {
             ["--token-file", &tokens],
         ];
         let server = Server::start_with("https", arguments.as_flattened());
-        Self { folder, server }
+        Self { authority, server }
+    }
+
+    /// The path of a file in the folder.
+    fn path(&self, name: &str) -> PathBuf {
+        self.authority.path(name)
     }
 
     /// A command that is run in the folder.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = client();
-        command.current_dir(&self.folder).args(arguments);
+        command.current_dir(self.path("")).args(arguments);
         command
     }
 
@@ -74,7 +73,7 @@ impl Secured {
 
     /// A configuration file that opens the server.
     fn configure(&self, path: &str, more: &str) {
-        let path = self.folder.path().join(path);
+        let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let files = "ca = 'ca.pem'\ncert = 'client.pem'\nkey = 'client.key'";
         let text = format!("endpoint = '{}'\n{files}\n{more}\n", self.server.endpoint);
@@ -129,16 +128,12 @@ fn a_file_opens_a_secured_server_wherever_the_command_is_run() {
     let secured = Secured::start();
     secured.configure("sudoku/client.toml", "token-file = '../token'");
     for file in ["ca.pem", "client.pem", "client.key"] {
-        fs::rename(
-            secured.folder.path().join(file),
-            secured.folder.path().join("sudoku").join(file),
-        )
-        .unwrap();
+        fs::rename(secured.path(file), secured.path("sudoku").join(file)).unwrap();
     }
-    let file = secured.folder.path().join("sudoku/client.toml");
+    let file = secured.path("sudoku/client.toml");
     for command in COMMANDS {
         let mut here = client();
-        succeeds(here.args(command).env("XDG_CONFIG_HOME", secured.folder.path()));
+        succeeds(here.args(command).env("XDG_CONFIG_HOME", secured.path("")));
         succeeds(client().args(command).env("SUDOKU_CLIENT_CONFIG", &file));
         succeeds(client().args(command).arg("--config").arg(&file));
     }
@@ -161,8 +156,8 @@ fn an_option_comes_before_a_variable_and_that_before_the_file() {
             .args(["--token-file", "token"])
             .env("SUDOKU_TOKEN", "wrong"),
     );
-    fs::write(secured.folder.path().join("other"), "wrong").unwrap();
-    let other = secured.folder.path().join("other");
+    fs::write(secured.path("other"), "wrong").unwrap();
+    let other = secured.path("other");
     fs::set_permissions(&other, Permissions::from_mode(0o600)).unwrap();
     refused(
         with_file()
@@ -219,7 +214,7 @@ fn settings_that_cannot_be_are_2_and_say_which() {
     let secured = Secured::start();
     let endpoint = secured.server.endpoint.as_str();
     secured.configure("wrong.toml", "tokens = 'a'");
-    fs::write(secured.folder.path().join("empty"), "\n").unwrap();
+    fs::write(secured.path("empty"), "\n").unwrap();
     let http = "http://127.0.0.1:1";
     for (options, reason) in [
         (
@@ -273,7 +268,7 @@ fn a_secret_that_others_can_read_is_warned_of() {
     let secured = Secured::start();
     secured.configure("client.toml", &format!("token = '{TOKEN}'"));
     let warning = |file: &str, command: &mut Command| {
-        let path: &Path = &secured.folder.path().join(file);
+        let path: &Path = &secured.path(file);
         fs::set_permissions(path, Permissions::from_mode(0o644)).unwrap();
         let output = command.output().unwrap();
         fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
@@ -295,11 +290,7 @@ fn a_secret_that_others_can_read_is_warned_of() {
     );
     // Without a secret in it the file is nobody's business.
     secured.configure("client.toml", "token-file = 'token'");
-    fs::set_permissions(
-        secured.folder.path().join("client.toml"),
-        Permissions::from_mode(0o644),
-    )
-    .unwrap();
+    fs::set_permissions(secured.path("client.toml"), Permissions::from_mode(0o644)).unwrap();
     succeeds(&mut secured.command(&by_file));
 }
 
@@ -320,7 +311,7 @@ fn several_endpoints_share_the_work() {
     assert_eq!(asked, [&one.endpoint, &other.endpoint]);
 
     // With one gone the other does it all, and a ping tells.
-    other.kill();
+    other.process.kill();
     assert_eq!(
         answer(solve().env("SUDOKU_ENDPOINT", &joined).write_stdin(input)),
         expected

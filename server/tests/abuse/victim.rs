@@ -16,7 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use tonic::transport::Channel;
 
-use crate::support::{PATIENCE, Server, solve, start_for_operators, until};
+use crate::support::{PATIENCE, Server, Signal, solve, start_for_operators, until};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -147,7 +147,7 @@ impl Victim {
             after.memory / MIB
         );
         drop(self.honest);
-        self.server.signal("TERM");
+        self.server.signal(Signal::TERM);
         assert_eq!(self.server.ended().await.0, Some(0));
     }
 }

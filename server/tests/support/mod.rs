@@ -1,31 +1,28 @@
 //! What the tests of the program share.
 #![allow(dead_code, unused_imports, reason = "every test file uses a part of it")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::net::SocketAddr;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use sudoku_proto::v1::SolveRequest;
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
+use test_support::server::Process;
 use tonic::transport::{Channel, Endpoint};
 
 pub use test_support::puzzles::PUZZLE;
+pub use test_support::server::Signal;
 
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 pub fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sudoku-server"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SUDOKU_") || name == "RUST_LOG") {
-        command.env_remove(name);
-    }
-    command
+    test_support::command::command(env!("CARGO_BIN_EXE_sudoku-server"))
 }
 
 /// A server as its own process, which ends with the test.
 pub struct Server {
-    pub process: Child,
-    pub output: BufReader<ChildStdout>,
+    pub process: Process,
     pub address: SocketAddr,
 }
 
@@ -39,16 +36,9 @@ impl Server {
     }
 
     pub fn spawn_with_log(command: &mut Command, log: impl Into<Stdio>) -> Self {
-        let mut process = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        let mut line = String::new();
-        output.read_line(&mut line).unwrap();
-        let address = line.strip_suffix('\n').unwrap().parse().unwrap();
-        Self {
-            process,
-            output,
-            address,
-        }
+        let process = Process::spawn(command.stderr(log)).expect("the server listens");
+        let address = process.address.parse().unwrap();
+        Self { process, address }
     }
 
     pub async fn channel(&self) -> Channel {
@@ -63,35 +53,23 @@ impl Server {
         SudokuServiceClient::new(self.channel().await)
     }
 
-    pub fn signal(&self, name: &str) {
-        let status = Command::new("kill")
-            .args(["-s", name, &self.process.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(status.success());
+    pub fn signal(&self, signal: Signal) {
+        self.process.signal(signal);
     }
 
     /// Waits for the end. Gives the exit status, and what was printed after the address.
     pub async fn ended(mut self) -> (Option<i32>, String) {
         let begin = Instant::now();
         let status = loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
+            if let Some(status) = self.process.ended() {
                 break status;
             }
             assert!(begin.elapsed() < PATIENCE, "the server does not end");
             tokio::time::sleep(Duration::from_millis(5)).await;
         };
         let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        (status.code(), rest)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It fails where the process has ended, as it should have.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.process.output.read_to_string(&mut rest).unwrap();
+        (status, rest)
     }
 }
 
@@ -99,9 +77,7 @@ impl Drop for Server {
 pub fn start_for_operators(arguments: &[&str]) -> (Server, String) {
     let arguments = [&["--admin-listen=127.0.0.1:0"], arguments].concat();
     let mut server = Server::start(&arguments);
-    let mut line = String::new();
-    server.output.read_line(&mut line).unwrap();
-    let address = line.trim_end().strip_prefix("http://").unwrap().to_owned();
+    let address = server.process.admin_address();
     (server, address)
 }
 

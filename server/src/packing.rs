@@ -126,4 +126,15 @@ mod tests {
             Err(Error::Malformed(_))
         ));
     }
+
+    /// It may be a thousand times as much.
+    #[test]
+    fn what_is_past_the_limit_is_not_unpacked() {
+        let (mut packed, mut unpacked) = (Vec::new(), Vec::new());
+        pack(&vec![7; 1 << 20], &mut packed);
+        // Whoever unpacks it all finds that the end is missing.
+        packed.truncate(packed.len() / 2);
+        let error = unpack(&packed, 1_000, &mut unpacked);
+        assert_eq!(error, Err(Error::MessageTooLarge { limit: 1_000 }));
+    }
 }

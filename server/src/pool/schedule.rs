@@ -432,6 +432,8 @@ impl<T> fmt::Debug for Schedule<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Waker};
+
     use tokio::sync::mpsc;
 
     use super::*;
@@ -704,6 +706,33 @@ mod tests {
     async fn a_panic_over_what_is_kept_drops_it_and_not_the_worker() {
         use Does::{Keep, Nothing, PanicLater};
         assert_eq!(done_of(&[Keep, PanicLater, Nothing, Keep, Keep, Keep]).await, 4);
+    }
+
+    #[test]
+    fn a_worker_that_leaves_work_wakes_another() {
+        let schedule = schedule(2);
+        let (worker, mut tasks) = (Keeps::default(), Vec::new());
+        let mut wait = || match schedule.next_turns(&worker, &mut tasks) {
+            Next::Wait(idle, work) => (idle, Box::pin(work)),
+            _ => panic!("there is no work yet"),
+        };
+        let ((first, mut first_work), (_second, mut second_work)) = (wait(), wait());
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(first_work.as_mut().poll(&mut cx).is_pending());
+        assert!(second_work.as_mut().poll(&mut cx).is_pending());
+
+        let lane = schedule.open();
+        let (sender, _done) = mpsc::unbounded_channel();
+        schedule.add([Does::Nothing; 2].map(|does| Sends(lane, does, sender.clone())));
+        assert!(first_work.as_mut().poll(&mut cx).is_ready());
+        assert!(second_work.as_mut().poll(&mut cx).is_pending());
+        drop(first);
+        assert!(matches!(
+            schedule.next_turns(&worker, &mut tasks),
+            Next::Turns(None)
+        ));
+        assert_eq!(tasks.len(), 1);
+        assert!(second_work.as_mut().poll(&mut cx).is_ready());
     }
 
     #[tokio::test]

@@ -221,9 +221,16 @@ fn grid_error(line: &[u8]) -> Option<GridError> {
 
 #[cfg(test)]
 mod tests {
+    use std::task::Waker;
+    use std::thread;
     use std::time::Duration;
 
+    use prost::Message as _;
+    use sudoku_proto::v1::{SolveManyRequest, SolveOptions};
+
     use super::*;
+    use crate::packing::Packing;
+    use crate::settings::Settings;
 
     #[test]
     fn a_message_weighs_as_much_as_its_answer_may() {
@@ -240,5 +247,47 @@ mod tests {
         }
         assert_eq!(weight(10, false), 5_000);
         assert_eq!(weight(10, true), 1_000);
+    }
+
+    /// Answers all that is taken.
+    fn answer_all(in_flight: &mut InFlight) {
+        let mut answers = Answers::new(Packing::None);
+        let begin = Instant::now();
+        loop {
+            in_flight.receive(&mut Context::from_waker(Waker::noop()));
+            match in_flight.answer(&mut answers) {
+                Ok(Answered::All) => return,
+                Ok(Answered::One) => assert!(!answers.take().is_empty()),
+                Ok(Answered::NotYet) => thread::yield_now(),
+                Err(Lost) => panic!("there is no answer"),
+            }
+            assert!(begin.elapsed() < Duration::from_secs(30), "waited in vain");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_left_of_what_is_answered() {
+        let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+        let service = Service::new(Settings::default()).unwrap();
+        let mut in_flight = InFlight::new(&service, None, None);
+        for (count, solution_limit) in [(600, 2), (100, 100), (0, 1)] {
+            let options = SolveOptions {
+                solution_limit,
+                ..SolveOptions::default()
+            };
+            let message = SolveManyRequest {
+                puzzles: vec![puzzle.to_owned(); count],
+                options: Some(options),
+            };
+            let message = message.encode_to_vec();
+            assert!(in_flight.has_room());
+            in_flight.take(&Puzzles::read(&message).unwrap()).unwrap();
+            in_flight.send();
+            assert_eq!(service.load().messages, 1);
+            answer_all(&mut in_flight);
+            in_flight.send();
+            assert_eq!(service.load().messages, 0);
+            assert_eq!((in_flight.weight, in_flight.lane.known_parts()), (0, 0));
+        }
     }
 }

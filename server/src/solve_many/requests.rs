@@ -375,9 +375,28 @@ mod tests {
             assert_eq!(messages.len(), 1);
             assert!(matches!(end, Err(Error::Malformed(_))));
         }
+        let mut packed = Vec::new();
+        packing::pack(b"", &mut packed);
+        let (_, end) = read_bytes(&frame(1, &packed));
+        assert!(
+            matches!(end, Err(Error::Malformed(_))),
+            "nothing was said of packing"
+        );
         let no_gzip = Bytes::from(frame(1, b"no gzip"));
         let (_, end) = read(requests([Ok(no_gzip)], Packing::Gzip));
         assert!(matches!(end, Err(Error::Malformed(_))));
+    }
+
+    #[test]
+    fn a_packed_message_is_work_however_short_it_is() {
+        let mut packed = Vec::new();
+        packing::pack(b"", &mut packed);
+        for (message, work) in [(frame(0, b""), 0), (frame(1, &packed), packing::OVERHEAD)] {
+            let mut requests = requests([Ok(Bytes::from(message))], Packing::Gzip);
+            let mut cx = Context::from_waker(Waker::noop());
+            while requests.poll(&mut cx).is_pending() {}
+            assert_eq!(requests.work(), work);
+        }
     }
 
     #[test]

@@ -8,14 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::server::Server;
-use common::{EASY, assert_solves, chain, collect, grid, puzzle, until};
-use sudoku_client::{ClientBuilder, Error, SudokuClient};
+use common::{EASY, assert_solves, chain, collect, grid, interrupted, puzzle, until};
+use sudoku_client::{ClientBuilder, Error, Grid, SolveOptions, SudokuClient};
 use sudoku_proto::v1::GetServerInfoRequest;
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_server::{Limits, Settings};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
+use tonic::Code;
 use tower::ServiceExt;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -200,6 +202,103 @@ async fn a_second_endpoint_is_asked_when_the_first_is_silent() {
         .expect("the silent one was waited for");
 }
 
+/// Of two servers one solves the puzzle, but slowly, and one fails each call as soon as the other has one too. So the
+/// first that fails has still another to wait for, whichever of them was asked first.
+#[tokio::test]
+async fn a_call_that_is_hedged_fails_only_with_both() {
+    let limits = Limits {
+        max_solution_limit: u32::MAX,
+        ..Limits::default()
+    };
+    let server = Server::start(Settings {
+        limits,
+        ..Settings::default()
+    })
+    .await;
+    let slow = server.service.clone();
+    let (failing, _) = fake_server(move |_| {
+        let slow = slow.clone();
+        async move {
+            until("the slow one is asked", || slow.load().solves > 0).await;
+            Code::Unavailable
+        }
+    })
+    .await;
+    let options = SolveOptions::new()
+        .solution_limit(u32::MAX)
+        .time_limit(Duration::from_millis(300))
+        .omit_solutions(true);
+    for _ in 0..10 {
+        let client = builder_of(&[&server])
+            .endpoint(failing.to_string())
+            .options(options)
+            .hedge_after(Duration::from_millis(10))
+            .retries(0)
+            .connect_lazy()
+            .unwrap();
+        let outcome = timeout(PATIENCE, client.solve(&Grid::EMPTY)).await.unwrap();
+        assert!(outcome.is_ok(), "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn hedged_calls_count_as_retries() {
+    const CALLS: usize = 300;
+    let (first, calls) = silent_server().await;
+    let (second, more_calls) = silent_server().await;
+    let client = SudokuClient::builder()
+        .endpoints([first.to_string(), second.to_string()])
+        .hedge_after(Duration::from_millis(1))
+        .deadline(Duration::from_secs(2))
+        .connect_lazy()
+        .unwrap();
+    let mut asked = JoinSet::new();
+    for _ in 0..CALLS {
+        let client = client.clone();
+        asked.spawn(async move { client.solve(&grid(EASY)).await.is_err() });
+    }
+    assert!(asked.join_all().await.into_iter().all(|failed| failed));
+    let came = calls.lock().unwrap().len() + more_calls.lock().unwrap().len();
+    // A client with few calls may make a hundred retries in ten seconds.
+    assert!((CALLS + 1..CALLS + 200).contains(&came), "{came} calls");
+}
+
+#[tokio::test]
+async fn a_client_without_a_server_says_so_each_time() {
+    // Nothing can listen at port 1 without the system's consent.
+    let builder = SudokuClient::builder().endpoint("http://127.0.0.1:1");
+    let client = builder.retries(0).connect_lazy().unwrap();
+    for _ in 0..3 {
+        let error = timeout(PATIENCE, client.solve(&grid(EASY)))
+            .await
+            .unwrap()
+            .unwrap_err();
+        assert!(matches!(error, Error::Transport(_)), "{error:?}");
+    }
+}
+
+/// A puzzle that brings down whatever solves it must not go round for ever.
+#[tokio::test]
+async fn a_message_is_given_up_that_breaks_every_server() {
+    let mut builder = SudokuClient::builder();
+    let mut streams = Vec::new();
+    for _ in 0..15 {
+        let (address, calls) = fake_server(async |path: String| match path.ends_with("/SolveMany") {
+            true => Code::Unavailable,
+            false => Code::Unimplemented,
+        })
+        .await;
+        builder = builder.endpoint(address.to_string());
+        streams.push(calls);
+    }
+    let client = builder.connect_lazy().unwrap();
+    let (_, error) = collect(client.solve_iter([grid(EASY)])).await;
+    interrupted(error, 0);
+    let is_try = |call: &&Call| call.path.ends_with("/SolveMany");
+    let tries = |calls: &Calls| calls.lock().unwrap().iter().filter(is_try).count();
+    assert_eq!(streams.iter().map(tries).sum::<usize>(), 11);
+}
+
 #[tokio::test]
 async fn names_are_looked_up_again() {
     let first = Server::start(Settings::default()).await;
@@ -314,28 +413,50 @@ async fn messages_are_no_longer_than_was_asked_for() {
     }
 }
 
-/// A server that notes the user agent of each call, and answers none.
-async fn silent_server() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+/// What a call was for, and who made it.
+struct Call {
+    path: String,
+    agent: String,
+}
+
+type Calls = Arc<Mutex<Vec<Call>>>;
+
+/// A server that notes each call, and answers with a status and nothing else.
+async fn fake_server<F>(status: impl Fn(String) -> F + Clone + Send + 'static) -> (SocketAddr, Calls)
+where
+    F: Future<Output = Code> + Send + 'static,
+{
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let calls = Arc::<Mutex<Vec<String>>>::default();
+    let calls = Calls::default();
     let noted = Arc::clone(&calls);
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
-            let noted = Arc::clone(&noted);
+            let (noted, status) = (Arc::clone(&noted), status.clone());
             tokio::spawn(async move {
                 let mut connection = h2::server::handshake(socket).await.unwrap();
-                // Dropped, they would be answered with a reset.
-                let mut open = Vec::new();
-                while let Some(Ok((request, respond))) = connection.accept().await {
+                while let Some(Ok((request, mut respond))) = connection.accept().await {
+                    let path = request.uri().path().to_owned();
                     let agent = request.headers()["user-agent"].to_str().unwrap().to_owned();
-                    noted.lock().unwrap().push(agent);
-                    open.push((request, respond));
+                    let status = status(path.clone());
+                    noted.lock().unwrap().push(Call { path, agent });
+                    tokio::spawn(async move {
+                        let answer = http::Response::builder()
+                            .header("content-type", "application/grpc")
+                            .header("grpc-status", status.await as i32);
+                        let _ = respond.send_response(answer.body(()).unwrap(), true);
+                        drop(request);
+                    });
                 }
             });
         }
     });
     (address, calls)
+}
+
+/// A server that answers nothing.
+async fn silent_server() -> (SocketAddr, Calls) {
+    fake_server(|_| std::future::pending()).await
 }
 
 #[tokio::test]
@@ -345,7 +466,7 @@ async fn servers_see_who_calls() {
     let client = builder.user_agent("shop/1.4").connect_lazy().unwrap();
     let call = tokio::spawn(async move { client.solve(&grid(EASY)).await });
     until("the call has come", || !calls.lock().unwrap().is_empty()).await;
-    let agent = calls.lock().unwrap()[0].clone();
+    let agent = calls.lock().unwrap()[0].agent.clone();
     assert!(agent.starts_with("shop/1.4 sudoku-client/"), "{agent}");
     call.abort();
 }

@@ -4,13 +4,15 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
+use common::server::Server;
 use common::{EASY, collect, grid};
-use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use sudoku_client::SudokuClient;
 use sudoku_server::Settings;
+use tokio_stream::StreamExt;
 use tonic::body::Body;
 use tonic::codegen::http::Request;
 use tower::ServiceExt;
@@ -89,8 +91,23 @@ fn calls_are_counted_and_timed() {
             drop(client.solve_iter([grid(EASY)]));
         });
     });
-    let mut counts = Vec::new();
-    let mut timed = 0;
+    let (counts, timed) = counted(&snapshotter);
+    let expected = [
+        ("sudoku_client_calls_total", "GetServerInfo ok", 1),
+        ("sudoku_client_calls_total", "Solve InvalidArgument", 1),
+        ("sudoku_client_calls_total", "Solve ok", 1),
+        ("sudoku_client_calls_total", "SolveMany cancelled", 1),
+        ("sudoku_client_calls_total", "SolveMany ok", 1),
+        ("sudoku_client_stream_puzzles_total", "", 10),
+    ];
+    let expected = expected.map(|(name, labels, count)| (name.to_owned(), labels.to_owned(), count));
+    assert_eq!(counts, expected);
+    assert_eq!(timed, 5);
+}
+
+/// The counters with their labels, in order, and how many times were measured.
+fn counted(snapshotter: &Snapshotter) -> (Vec<(String, String, u64)>, usize) {
+    let (mut counts, mut timed) = (Vec::new(), 0);
     for (key, _, _, value) in snapshotter.snapshot().into_vec() {
         let labels: Vec<_> = key.key().labels().map(|label| label.value().to_owned()).collect();
         match value {
@@ -100,18 +117,40 @@ fn calls_are_counted_and_timed() {
         }
     }
     counts.sort();
-    let expected = [
-        ("sudoku_client_calls_total", "GetServerInfo ok", 1),
-        ("sudoku_client_calls_total", "Solve InvalidArgument", 1),
-        ("sudoku_client_calls_total", "Solve ok", 1),
-        ("sudoku_client_calls_total", "SolveMany cancelled", 1),
-        ("sudoku_client_calls_total", "SolveMany ok", 1),
-        ("sudoku_client_stream_puzzles_total", "", 10),
-    ];
-    let counts: Vec<_> = counts
-        .iter()
-        .map(|(name, labels, count)| (name.as_str(), labels.as_str(), *count))
-        .collect();
-    assert_eq!(counts, expected);
-    assert_eq!(timed, 5);
+    (counts, timed)
+}
+
+/// One that is only busy stays.
+#[test]
+fn servers_that_are_taken_out_are_counted() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let ejections = |client: SudokuClient| {
+        let call = async { collect(client.solve_iter([grid(EASY)])).await.1.unwrap() };
+        metrics::with_local_recorder(&recorder, || runtime.block_on(call));
+        let (counts, _) = counted(&snapshotter);
+        let of_them = counts
+            .iter()
+            .filter(|(name, ..)| name == "sudoku_client_ejections_total");
+        of_them.map(|(.., count)| count).sum::<u64>()
+    };
+    let (busy, gone, _held) = runtime.block_on(async {
+        let server = Server::start(Settings {
+            max_streams: 1,
+            ..Settings::default()
+        })
+        .await;
+        let mut held = server.client().await.solve_iter(std::iter::repeat(grid(EASY)));
+        held.next().await.unwrap().unwrap();
+        let busy = server.builder().retries(1).connect_lazy().unwrap();
+        // Nothing can listen at port 1 without the system's consent.
+        let gone = SudokuClient::builder().endpoint("http://127.0.0.1:1");
+        (busy, gone.retries(1).connect_lazy().unwrap(), (server, held))
+    });
+    assert_eq!(ejections(busy), 0);
+    assert_eq!(ejections(gone), 1);
 }

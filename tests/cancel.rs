@@ -19,6 +19,21 @@ async fn a_call_that_is_given_up() {
     until("the search is gone", || server.service.load().solves == 0).await;
 }
 
+/// A search takes more of the thread at a time then, but lets go of it. The test has a thread of its own to notice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_beside_streams_that_is_given_up() {
+    let server = Server::start(patient()).await;
+    let mut client = server.client().await;
+    let messages = tokio_stream::iter([endless_message()]).chain(tokio_stream::pending());
+    let stream = soon(client.solve_many(messages)).await.unwrap();
+    until("the stream is served", || server.service.load().messages == 1).await;
+    let call = tokio::spawn(async move { client.solve(endless()).await });
+    until("the call runs", || server.service.load().solves == 1).await;
+    call.abort();
+    until("the search is gone", || server.service.load().solves == 0).await;
+    drop(stream);
+}
+
 #[tokio::test]
 async fn a_client_that_vanishes() {
     let server = Server::start(patient()).await;

@@ -8,7 +8,9 @@ use sudoku_proto::v1::SolveManyRequest;
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_server::{Drained, Rejection, Settings};
 use support::{PUZZLE, Server, error_info, message, solve, soon, until};
-use test_support::http2::{CANCEL, DATA, RST_STREAM, SOLVE_MANY, acknowledgement, beginning, call, frame};
+use test_support::http2::{
+    CANCEL, DATA, RST_STREAM, SOLVE, SOLVE_MANY, acknowledgement, beginning, call, frame,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
@@ -17,6 +19,7 @@ use tonic::Code;
 use tonic::transport::Endpoint;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_types::StatusExt;
 
 #[tokio::test]
@@ -47,6 +50,23 @@ async fn a_silent_connection_does_not_keep_the_server_from_ending() {
     server.drain();
     assert_eq!(server.ended().await, Drained::Finished);
     assert_eq!(soon(silent.read(&mut [0; 1])).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_go_does_not_keep_the_server_from_ending() {
+    let server = Server::start(Settings::default()).await;
+    let mut stubborn = TcpStream::connect(server.address).await.unwrap();
+    let bytes = [beginning(), acknowledgement(), call(1, SOLVE)].concat();
+    stubborn.write_all(&bytes).await.unwrap();
+    until("its call runs", || server.service.calls() == 1).await;
+    stubborn
+        .write_all(&frame(RST_STREAM, 0, 1, &CANCEL))
+        .await
+        .unwrap();
+    until("its call is over", || server.service.calls() == 0).await;
+    server.drain();
+    // It never says that it has seen that it is to go.
+    assert_eq!(server.ended().await, Drained::Finished);
 }
 
 #[tokio::test]
@@ -293,6 +313,27 @@ async fn calls_of_health_take_no_places_from_others() {
     };
     assert_eq!(refused.code(), Code::ResourceExhausted);
     assert_eq!(watching.len(), 2);
+    let mut client = server.client().await;
+    client.solve(solve(PUZZLE)).await.unwrap();
+}
+
+#[tokio::test]
+async fn calls_of_reflection_have_few_places_and_take_none_from_others() {
+    let settings = Settings {
+        max_calls: 256,
+        ..Settings::default()
+    };
+    let server = Server::start(settings).await;
+    let mut reflection = ServerReflectionClient::new(server.channel().await);
+    let mut open = Vec::new();
+    let refused = loop {
+        match soon(reflection.server_reflection_info(tokio_stream::pending())).await {
+            Ok(answers) => open.push(answers),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    assert_eq!(open.len(), 2);
     let mut client = server.client().await;
     client.solve(solve(PUZZLE)).await.unwrap();
 }

@@ -52,6 +52,20 @@ async fn the_server_stops_by_itself() {
 }
 
 #[tokio::test]
+async fn nothing_is_kept_until_the_deadline_of_a_stream_that_is_over() {
+    let server = Server::start(Settings::default()).await;
+    let mut client = server.client().await;
+    let messages = tokio_stream::iter([message([PUZZLE])]);
+    let answers = client.solve_many(with_deadline(messages, "1H")).await;
+    let mut answers = answers.unwrap().into_inner();
+    while soon(answers.message()).await.unwrap().is_some() {}
+    until("nothing is left of it", || {
+        server.service.load() == Load::default()
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_deadline_that_has_passed_ends_an_easy_call_too() {
     let mut client = SudokuServiceClient::new(in_process(Settings::default()).unwrap());
     let status = client

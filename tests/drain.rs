@@ -10,6 +10,8 @@ use support::{
     EMPTY, PUZZLE, Server, endless, error_info, message, outcomes, patient, solve, soon, start_unread, until,
     with_time_limit,
 };
+use test_support::http2;
+use tokio::net::TcpStream;
 use tokio_stream::StreamExt;
 use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
@@ -111,6 +113,35 @@ async fn new_calls_are_refused_and_health_says_why() {
         assert_eq!(status.code(), Code::Unavailable);
         assert_eq!(error_info(&status).reason, "DRAINING");
     }
+    call.abort();
+    assert_eq!(server.ended().await, Drained::Finished);
+}
+
+/// It would learn nothing from being sent away again.
+#[tokio::test]
+async fn a_connection_that_comes_during_a_drain_is_served() {
+    let server = Server::start(patient()).await;
+    let mut client = server.client().await;
+    let call = tokio::spawn(async move { client.solve(endless()).await });
+    until("the call runs", || server.service.load().solves == 1).await;
+    server.drain();
+    let mut late = server.client().await;
+    while late.solve(solve(PUZZLE)).await.is_ok() {}
+
+    let tcp = TcpStream::connect(server.address).await.unwrap();
+    let (mut requests, mut connection) = soon(h2::client::handshake(tcp)).await.unwrap();
+    let mut pings = connection.ping_pong().unwrap();
+    tokio::spawn(connection);
+    // A server that sends a client away does so before it answers these.
+    for _ in 0..3 {
+        soon(pings.ping(h2::Ping::opaque())).await.unwrap();
+    }
+    let request = http::Request::post(format!("http://{}{}", server.address, http2::SOLVE))
+        .header("content-type", "application/grpc")
+        .header("te", "trailers");
+    let (answer, _) = requests.send_request(request.body(()).unwrap(), true).unwrap();
+    let answer = soon(answer).await.unwrap();
+    assert_eq!(answer.headers()["grpc-status"], "14");
     call.abort();
     assert_eq!(server.ended().await, Drained::Finished);
 }

@@ -1,10 +1,20 @@
 //! The service called without a socket answers as it does over one.
 
+use std::future::poll_fn;
+use std::io::Write;
+use std::pin::Pin;
+use std::task::Poll;
+
 use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
+use prost::Message;
 use sudoku_proto::v1::sudoku_service_client::SudokuServiceClient;
 use sudoku_proto::v1::{GetServerInfoRequest, Outcome, SolveManyRequest, SolveRequest};
 use sudoku_server::{Rpc, Settings, in_process};
+use test_support::http2;
 use tonic::Code;
 use tonic::body::Body;
 use tonic_types::StatusExt;
@@ -81,16 +91,46 @@ async fn puts_the_statuses_right_that_tonic_makes() {
     assert_eq!(info.metadata["limit"], "4096");
 }
 
+/// A call of `SolveMany` with these messages, all of which are there from the beginning.
+fn stream(messages: Vec<u8>) -> http::Request<Body> {
+    let body = Full::new(Bytes::from(messages));
+    let body = Body::new(body.map_err(|never| match never {}));
+    let request = http::Request::post("/sudoku.v1.SudokuService/SolveMany");
+    request.header("grpc-encoding", "gzip").body(body).unwrap()
+}
+
+/// Nothing is solved before the workers get the thread.
+#[tokio::test]
+async fn a_stream_takes_in_only_so_much_before_others_get_the_thread() {
+    let message = SolveManyRequest {
+        puzzles: vec![PUZZLE.to_owned()],
+        options: None,
+    };
+    let message = message.encode_to_vec();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&message).unwrap();
+    let mut packed = http2::message(&encoder.finish().unwrap());
+    packed[0] = 1;
+    // To unpack one takes as long as to take in 50 puzzles.
+    for (message, most) in [(http2::message(&message), 1_024), (packed, 1_024 / 50 + 1)] {
+        let service = sudoku_server::Service::new(Settings::default()).unwrap();
+        let request = stream(message.repeat(3_000));
+        let response = service.rpc().call(request).await.unwrap();
+        let mut body = response.into_body();
+        let polled = poll_fn(|cx| Poll::Ready(Pin::new(&mut body).poll_frame(cx))).await;
+        assert!(polled.is_pending());
+        assert_eq!(service.load().messages, most);
+    }
+}
+
 /// All messages are there from the beginning, and are answered as soon as they are read.
 #[tokio::test]
 async fn a_stream_with_much_to_do_lets_go_of_the_thread() {
     const MESSAGES: usize = 100_000;
     const EMPTY_MESSAGE: [u8; 5] = [0; 5];
-    let body = Full::new(Bytes::from(EMPTY_MESSAGE.repeat(MESSAGES)));
-    let body = Body::new(body.map_err(|never| match never {}));
-    let request = http::Request::post("/sudoku.v1.SudokuService/SolveMany").body(body);
+    let request = stream(EMPTY_MESSAGE.repeat(MESSAGES));
     let mut rpc = in_process(Settings::default()).unwrap();
-    let response = rpc.call(request.unwrap()).await.unwrap();
+    let response = rpc.call(request).await.unwrap();
     let stream = tokio::spawn(response.into_body().collect());
 
     // There is one thread, which the stream has until it lets go of it.

@@ -80,6 +80,7 @@ async fn calls_messages_and_puzzles_are_counted() {
         ("sudoku_puzzles_total{outcome=\"invalid\"}".to_owned(), 3.0),
         ("sudoku_solve_seconds_count".to_owned(), 1.0),
         ("sudoku_open_streams".to_owned(), 1.0),
+        ("sudoku_connections".to_owned(), 1.0),
         ("sudoku_ready".to_owned(), 1.0),
     ];
     // A call is counted out when its last bytes are on their way, which may be after the client has them.

@@ -115,7 +115,7 @@ async fn the_threads_stop_though_nobody_reads() {
     let server = Server::start(patient()).await;
     let mut client = server.client().await;
     let (open, messages) = mpsc::channel(1);
-    let request = with_deadline(ReceiverStream::new(messages), "100m");
+    let request = with_deadline(ReceiverStream::new(messages), "500m");
     let _unread = soon(client.solve_many(request)).await.unwrap();
     open.send(endless_message()).await.unwrap();
     until("the threads are idle", || {

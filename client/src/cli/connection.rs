@@ -300,3 +300,27 @@ pub fn warn_of_readers(path: &Path, secret: &str) {
 /// Permissions of other systems are not told by a number.
 #[cfg(not(unix))]
 pub fn warn_of_readers(_: &Path, _: &str) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_counts_more_and_a_key_is_never_anothers() {
+        let typed = Identity {
+            cert: Some("typed.pem".into()),
+            server_name: Some("typed".into()),
+            ..Identity::default()
+        };
+        let file = Identity {
+            cert: Some("file.pem".into()),
+            key: Some("file.key".into()),
+            ca: Some("file-ca.pem".into()),
+            server_name: Some("file".into()),
+        };
+        let both = typed.or(file);
+        assert_eq!((both.cert, both.key), (Some("typed.pem".into()), None));
+        assert_eq!(both.ca, Some("file-ca.pem".into()));
+        assert_eq!(both.server_name.as_deref(), Some("typed"));
+    }
+}

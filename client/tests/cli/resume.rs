@@ -253,3 +253,21 @@ fn what_was_answered_before_counts_for_the_exit_status_and_the_summary() {
         (&Value::from(1), &Value::from(1))
     );
 }
+
+/// A line with a solution does not tell whether others were looked for.
+#[test]
+fn with_a_limit_of_1_what_was_answered_before_counts_as_solved() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("answers.partial"), lines(&[UNIQUE_SOLVED])).unwrap();
+    let output = solve()
+        .args(["--resume", "--output", "answers", "--summary", "json"])
+        .args(["--limit", "1", UNIQUE, OTHER])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let summary: Value = serde_json::from_str(&text(output.stderr)).unwrap();
+    assert_eq!(
+        (&summary["solved"], &summary["unique"]),
+        (&Value::from(2), &Value::from(0))
+    );
+}

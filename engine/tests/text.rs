@@ -62,7 +62,7 @@ fn errors_display_with_their_place() {
         "line 1, column 9: r1c3 is 10, neither a digit nor a blank",
     );
     check(
-        "[[1, 2, 3",
+        "[[1, 2, 3\n4, 5",
         "line 1: the text ends before its brackets are closed",
     );
     let latin1 = [
@@ -227,6 +227,27 @@ fn a_list_may_be_longer_than_any_line() {
             .count(),
         5000
     );
+}
+
+#[test]
+fn lines_after_xml_are_read() {
+    let xml = format!("<games>\n  <game data='{PUZZLE}'\n  />\n</games>\n");
+    let items = |text: &str| -> Vec<_> { Reader::new(text.as_bytes()).map(Result::unwrap).collect() };
+    for (text, puzzles) in [
+        (format!("{xml}\n{PUZZLE}\n\n{PUZZLE}\n{PUZZLE}"), 4),
+        (format!("{PUZZLE}\n\n<b>hard ones</b>\n{PUZZLE}\n{PUZZLE}\n"), 3),
+        (format!("<!-- easy\nones -->\n\n{PUZZLE}\n\n{xml}"), 2),
+        (format!("{xml}\n[\"{PUZZLE}\"]"), 2),
+    ] {
+        assert_eq!(items(&text), vec![Ok(grid(PUZZLE)); puzzles], "{text}");
+    }
+    let told = items(&format!("{PUZZLE}\n\n  <3 hard ones\n{PUZZLE}\n"));
+    assert_eq!(told[0], Ok(grid(PUZZLE)));
+    assert_eq!(
+        told[1].as_ref().unwrap_err().to_string(),
+        "line 3, column 3: the text ends before this tag or comment does"
+    );
+    assert_eq!(told.len(), 2);
 }
 
 #[test]

@@ -116,7 +116,7 @@ impl Connection {
         let asked = Identity::of(args.cert, args.key, args.ca, args.server_name);
         ensure!(
             encrypted || asked.is_empty(),
-            "--ca, --cert, --key and --server-name need an https endpoint"
+            "--ca, --cert, --key and --server-name, and SUDOKU_CA and so on, need an https endpoint"
         );
         let known = Identity::of(config.cert, config.key, config.ca, config.server_name);
         Ok(Some(Self {

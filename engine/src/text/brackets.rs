@@ -188,10 +188,11 @@ impl Brackets {
 
     /// The text has ended, or brackets that should be closed by now are not.
     pub fn finish(&mut self, items: &mut VecDeque<Item>) {
-        if !self.open.is_empty() {
+        // Its line is that of the outermost, as nobody can say which was forgotten.
+        if let Some(list) = self.open.first() {
             items.push_back(Err(ParseError::new(
                 ParseErrorKind::Unfinished,
-                self.line,
+                list.line,
                 None,
                 [],
             )));

@@ -22,7 +22,8 @@
 //!   What has a name with `solution`, `solved` or `answer` in it is passed over. A value is a digit as a number or a
 //!   string; a blank is 0, `null`, an empty string or one of the characters above. The notation may be that of another
 //!   language, with any brackets and quotes, and `name =` before it.
-//! - **XML**: every attribute `data`, which is where Open Sudoku keeps its puzzles.
+//! - **XML**: every attribute `data`, which is where Open Sudoku keeps its puzzles. It ends before the first line that
+//!   neither begins with a tag nor is a part of one.
 //!
 //! # What is not
 //!

@@ -63,6 +63,11 @@ impl Parser {
     /// Reads a line, or a piece of one. Returns whether the rest of the line is needed.
     pub fn read(&mut self, text: Source<'_>, ends_line: bool) -> bool {
         self.has_text = self.has_text || !text.trimmed().characters.is_empty();
+        if let Mode::Xml(xml) = &self.mode
+            && xml.has_ended_before(text)
+        {
+            self.mode = Mode::Lines;
+        }
         match &mut self.mode {
             Mode::Brackets(brackets) => brackets.read(text, &mut self.items),
             Mode::Xml(xml) => xml.read(text, &mut self.items),
@@ -79,7 +84,7 @@ impl Parser {
     pub fn end(&mut self) {
         match &mut self.mode {
             Mode::Brackets(brackets) => brackets.finish(&mut self.items),
-            Mode::Xml(_) => {}
+            Mode::Xml(xml) => xml.finish(&mut self.items),
             Mode::Lines => self.end_grid(),
         }
         if !self.has_item && self.items.is_empty() {

@@ -18,8 +18,11 @@ pub(super) struct Xml {
     /// The name is complete: another letter begins a new one.
     is_name_ended: bool,
     value: Vec<char>,
+    /// Where the value begins.
     line: u64,
     column: u64,
+    /// Where the tag or comment begins.
+    opened: (u64, u64),
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -47,6 +50,21 @@ fn is_in_name(character: char) -> bool {
 }
 
 impl Xml {
+    /// Whether it has ended before this line: what stands there is neither in a tag nor begins with one.
+    pub fn has_ended_before(&self, text: Source<'_>) -> bool {
+        let first = text.trimmed().characters.first();
+        text.column == 0 && matches!(self.state, State::Content) && first.is_some_and(|&first| first != '<')
+    }
+
+    /// The text has ended. In a tag or comment that is an error, since puzzles may have been taken for a part of it.
+    pub fn finish(&mut self, items: &mut VecDeque<Result<Grid, ParseError>>) {
+        if !matches!(self.state, State::Content) {
+            let (line, column) = self.opened;
+            let error = ParseError::new(ParseErrorKind::UnfinishedTag, line, Some(column), []);
+            items.push_back(Err(error));
+        }
+    }
+
     /// Reads on. Puzzles and errors are added to `items`.
     pub fn read(&mut self, text: Source<'_>, items: &mut VecDeque<Result<Grid, ParseError>>) {
         for (index, &character) in text.characters.iter().enumerate() {
@@ -69,6 +87,7 @@ impl Xml {
         match (self.state, character) {
             (State::Content, '<') => {
                 self.state = State::Tag;
+                self.opened = (line, column);
                 self.name.clear();
             }
             (State::Content, _) => {}

@@ -9,7 +9,7 @@
 //!
 //! let line = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
 //! let mut engine = Engine::new(Isa::detect(), 4);
-//! let batch = Batch::new(1, vec![Grid::from_line(line)?; 256], Options::default());
+//! let batch = Batch::new(1, vec![Grid::from_line(line)?; 512], Options::default());
 //! engine.submit(batch).expect("the engine is empty");
 //! let batch = loop {
 //!     engine.run(64);
@@ -17,8 +17,8 @@
 //!         break batch;
 //!     }
 //! };
-//! assert_eq!(batch.outcome(255), Some(Outcome::Unique));
-//! let solution = batch.solutions(255).next().expect("a unique puzzle has one");
+//! assert_eq!(batch.outcome(511), Some(Outcome::Unique));
+//! let solution = batch.solutions(511).next().expect("a unique puzzle has one");
 //! assert!(solution.to_string().starts_with("534678912"));
 //! # Ok::<(), sudoku_engine::GridError>(())
 //! ```

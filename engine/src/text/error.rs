@@ -87,12 +87,12 @@ pub enum ParseErrorKind {
     /// The text ends inside a list or an object.
     #[error("the text ends before its brackets are closed")]
     Unfinished,
-    /// The text ends inside a tag or a comment of XML.
-    #[error("the text ends before this tag or comment does")]
-    UnfinishedTag,
     /// More than one puzzle where one is wanted.
     #[error("a second puzzle, need only one")]
     Several,
+    /// The text ends inside a tag or a comment of XML.
+    #[error("the text ends before this tag or comment does")]
+    UnfinishedTag,
 }
 
 impl ParseError {

@@ -6,8 +6,10 @@
 
 mod address;
 mod channel;
+mod connect;
 mod endpoint;
 mod health;
+mod refusal;
 mod resolve;
 mod silence;
 
@@ -17,10 +19,12 @@ use tokio::task::JoinSet;
 use tonic::transport::Channel;
 
 use crate::{Error, Transport};
-pub(crate) use address::Address;
+pub(crate) use address::{Address, unbracketed};
 pub(crate) use channel::Connections;
 pub(crate) use endpoint::{Endpoint, EndpointId, Lease};
 use health::Health;
+pub(crate) use refusal::Foreign;
+use refusal::Refusal;
 use resolve::Names;
 pub(crate) use resolve::{Lookup, Resolving};
 pub(crate) use silence::Watch;
@@ -41,7 +45,7 @@ struct Shared<T> {
 impl<T: Transport> Endpoints<T> {
     /// A service that is not ours to look after, as the only endpoint.
     pub(crate) fn single(service: T) -> Self {
-        let endpoint = Endpoint::new(String::new(), [service]);
+        let endpoint = Endpoint::new(String::new(), [service], Refusal::default());
         Self {
             shared: Arc::new(Shared {
                 members: RwLock::new(Arc::new([Arc::new(endpoint)])),
@@ -84,7 +88,7 @@ impl<T: Transport> Endpoints<T> {
             let endpoint = Arc::clone(endpoint);
             asked.spawn(async move {
                 match endpoint.health().await {
-                    Health::Gone(error) => Health::Gone(error.at(endpoint.name())),
+                    Health::Gone(error) => Health::Gone(endpoint.explain(error)),
                     health => health,
                 }
             });
@@ -124,8 +128,8 @@ impl Endpoints<Channel> {
         for address in addresses {
             match address {
                 Address::Fixed { uri } => {
-                    let opened = connections.open(&uri, None)?;
-                    fixed.push(Arc::new(Endpoint::new(uri, opened)));
+                    let (lines, refusal) = connections.open(&uri, None)?;
+                    fixed.push(Arc::new(Endpoint::new(uri, lines, refusal)));
                 }
                 Address::Named { uri, host, port } => {
                     // What is wrong with the settings is found here, not when the name has been looked up.

@@ -77,6 +77,17 @@ impl Error {
         }
     }
 
+    /// The same, with what the server said when it refused the connection. Where none was made, it said nothing.
+    pub(crate) fn because(self, refusal: Arc<io::Error>) -> Self {
+        match self {
+            Self::Transport(error) if error.is_of_a_broken_connection() => Self::Transport(TransportError {
+                refusal: Some(refusal),
+                ..error
+            }),
+            other => other,
+        }
+    }
+
     /// What ended the call, with the place in a stream ([`Error::Interrupted`]) taken off.
     pub fn root(&self) -> &Self {
         match self {
@@ -219,6 +230,8 @@ impl fmt::Display for Reason {
 #[derive(Debug, Clone)]
 pub struct TransportError {
     cause: Cause,
+    /// Why the server broke the connection.
+    refusal: Option<Arc<io::Error>>,
     endpoint: Option<String>,
 }
 
@@ -236,6 +249,7 @@ impl From<Cause> for TransportError {
     fn from(cause: Cause) -> Self {
         Self {
             cause,
+            refusal: None,
             endpoint: None,
         }
     }
@@ -257,6 +271,17 @@ impl TransportError {
     /// What went wrong while the connection was made, where that is known.
     pub(crate) fn fault(&self) -> Option<Fault> {
         Fault::of(self.source()?)
+    }
+
+    fn is_of_a_broken_connection(&self) -> bool {
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            if error.is::<tonic::ConnectError>() {
+                return false;
+            }
+            cause = error.source();
+        }
+        matches!(self.cause, Cause::Status(_))
     }
 
     /// The endpoint that it was to, where that is known.
@@ -292,6 +317,9 @@ impl fmt::Display for TransportError {
 
 impl StdError for TransportError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        if let Some(refusal) = &self.refusal {
+            return Some(refusal.as_ref());
+        }
         let outer = match &self.cause {
             Cause::Status(status) => status.source()?,
             Cause::Unresolved(error) => return Some(error.as_ref()),

@@ -5,16 +5,24 @@ use std::io;
 
 use rustls::{AlertDescription, InvalidMessage};
 
+use crate::endpoints::Foreign;
+
 /// What went wrong while a connection was made, where that is worth more than the error's own words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Here or there a certificate was refused.
+    /// The server's certificate was refused.
     Distrust,
+    /// The server wants a certificate of the client, and got none.
+    Uncertified,
+    /// The server refused the client's certificate.
+    Distrusted,
     /// What answered does not speak TLS.
     NoTls,
     /// The other side hung up in the handshake of TLS.
     HungUp,
-    /// What answered does not speak HTTP/2. An alert of TLS reads as a frame that is far too large.
+    /// What answered speaks TLS, and was not spoken to in TLS.
+    Tls,
+    /// What answered does not speak HTTP/2.
     NoHttp2,
 }
 
@@ -39,13 +47,33 @@ impl Fault {
             let inner = error.get_ref().and_then(|inner| Self::known(inner, connecting));
             return inner.or((connecting && is_end(error.kind())).then_some(Self::HungUp));
         }
-        if let Some(error) = error.downcast_ref::<h2::Error>() {
-            return (error.reason() == Some(h2::Reason::FRAME_SIZE_ERROR)).then_some(Self::NoHttp2);
+        if let Some(foreign) = error.downcast_ref::<Foreign>() {
+            return Some(match foreign {
+                Foreign::Tls => Self::Tls,
+                Foreign::Other => Self::NoHttp2,
+            });
         }
         match error.downcast_ref::<rustls::Error>()? {
             rustls::Error::InvalidCertificate(_) => Some(Self::Distrust),
-            rustls::Error::AlertReceived(alert) => is_of_certificate(*alert).then_some(Self::Distrust),
+            rustls::Error::AlertReceived(alert) => Self::alerted(*alert),
             rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => Some(Self::NoTls),
+            _ => None,
+        }
+    }
+
+    /// What the server says with an alert, where that is of the client's certificate.
+    fn alerted(alert: AlertDescription) -> Option<Self> {
+        match alert {
+            AlertDescription::CertificateRequired | AlertDescription::NoCertificate => Some(Self::Uncertified),
+            AlertDescription::AccessDenied
+            | AlertDescription::BadCertificate
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateUnknown
+            // Its signature is not that of whom it says.
+            | AlertDescription::DecryptError
+            | AlertDescription::UnknownCA
+            | AlertDescription::UnsupportedCertificate => Some(Self::Distrusted),
             _ => None,
         }
     }
@@ -59,8 +87,11 @@ impl Fault {
     pub(crate) fn hint(self) -> Option<&'static str> {
         match self {
             Self::Distrust => None,
+            Self::Uncertified => Some("it wants a certificate of the client, which shows none"),
+            Self::Distrusted => Some("it refuses the client's certificate"),
             Self::NoTls | Self::HungUp => Some("perhaps it does not speak TLS, and is an http:// endpoint"),
-            Self::NoHttp2 => Some("perhaps it speaks TLS, and is an https:// endpoint"),
+            Self::Tls => Some("it speaks TLS, and is an https:// endpoint"),
+            Self::NoHttp2 => Some("perhaps it is an https:// endpoint"),
         }
     }
 }
@@ -69,21 +100,5 @@ fn is_end(kind: io::ErrorKind) -> bool {
     matches!(
         kind,
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof
-    )
-}
-
-/// Whether the server says with it that it does not take the client's certificate, or wants one.
-fn is_of_certificate(alert: AlertDescription) -> bool {
-    matches!(
-        alert,
-        AlertDescription::AccessDenied
-            | AlertDescription::BadCertificate
-            | AlertDescription::CertificateExpired
-            | AlertDescription::CertificateRequired
-            | AlertDescription::CertificateRevoked
-            | AlertDescription::CertificateUnknown
-            | AlertDescription::NoCertificate
-            | AlertDescription::UnknownCA
-            | AlertDescription::UnsupportedCertificate
     )
 }

@@ -230,7 +230,7 @@ impl<T: Transport> Attempts<T> {
     /// The failure, if it is not worth another try.
     pub(crate) fn failed(&mut self, endpoint: Option<&Arc<Endpoint<T>>>, error: Error) -> Result<(), Error> {
         let error = match endpoint {
-            Some(endpoint) => error.at(endpoint.name()),
+            Some(endpoint) => endpoint.explain(error),
             None => error,
         };
         let Some(retry) = worth_retrying(&error) else {

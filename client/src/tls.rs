@@ -1,8 +1,16 @@
 //! Whom the client trusts, and who it is itself.
 
 use std::fmt;
+use std::sync::Arc;
 
-use tonic::transport::{Certificate, ClientTlsConfig, Identity};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::TlsConnector;
+
+use crate::Error;
+use crate::endpoints::unbracketed;
 
 /// How `https` endpoints are reached: by default servers whose certificates the system trusts, with none of one's own.
 ///
@@ -24,8 +32,10 @@ use tonic::transport::{Certificate, ClientTlsConfig, Identity};
 #[derive(Clone, Default)]
 #[must_use]
 pub struct Tls {
-    trusted: Vec<Certificate>,
-    identity: Option<Identity>,
+    /// Certificates of authorities, in PEM.
+    trusted: Vec<Vec<u8>>,
+    /// Its certificate and key, in PEM.
+    identity: Option<(Vec<u8>, Vec<u8>)>,
     server_name: Option<String>,
 }
 
@@ -37,14 +47,14 @@ impl Tls {
 
     /// Trusts servers with certificates of these authorities, in PEM, and no longer whom the system trusts.
     pub fn trust(mut self, authorities: impl AsRef<[u8]>) -> Self {
-        self.trusted.push(Certificate::from_pem(authorities));
+        self.trusted.push(authorities.as_ref().to_vec());
         self
     }
 
     /// Shows servers this certificate, with its chain, and proves with the key that it is its owner's (mutual TLS). Both
     /// in PEM.
     pub fn identity(mut self, certificate: impl AsRef<[u8]>, key: impl AsRef<[u8]>) -> Self {
-        self.identity = Some(Identity::from_pem(certificate, key));
+        self.identity = Some((certificate.as_ref().to_vec(), key.as_ref().to_vec()));
         self
     }
 
@@ -54,19 +64,69 @@ impl Tls {
         self
     }
 
-    /// For a server that is called by `host`, where that is not in its URI.
-    pub(crate) fn config(&self, host: Option<&str>) -> ClientTlsConfig {
-        let mut config = match self.trusted.as_slice() {
-            [] => ClientTlsConfig::new().with_native_roots(),
-            trusted => ClientTlsConfig::new().ca_certificates(trusted.iter().cloned()),
+    /// What encrypts connections to a server that is called by `host`, and the name that its certificate has to be for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for what is no certificate, key or name.
+    pub(crate) fn connector(&self, host: &str) -> Result<(TlsConnector, ServerName<'static>), Error> {
+        let unusable = |cause| Error::config(format!("TLS cannot be used as it is set: {cause}"));
+        let config = self.config().map_err(unusable)?;
+        let name = self.server_name.as_deref().unwrap_or(unbracketed(host));
+        let name = ServerName::try_from(name.to_owned())
+            .map_err(|_| unusable(format!("{name:?} is no name that a certificate may be for")))?;
+        Ok((TlsConnector::from(Arc::new(config)), name))
+    }
+
+    fn config(&self) -> Result<ClientConfig, String> {
+        let provider = CryptoProvider::get_default().cloned();
+        let builder = ClientConfig::builder_with_provider(
+            provider.unwrap_or_else(|| Arc::new(ring::default_provider())),
+        )
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(self.roots()?);
+        let mut config = match &self.identity {
+            None => builder.with_no_client_auth(),
+            Some((certificate, key)) => {
+                let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| no("key", &error))?;
+                builder
+                    .with_client_auth_cert(certificates(certificate)?, key)
+                    .map_err(|error| error.to_string())?
+            }
         };
-        if let Some(identity) = &self.identity {
-            config = config.identity(identity.clone());
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(config)
+    }
+
+    fn roots(&self) -> Result<RootCertStore, String> {
+        let mut roots = RootCertStore::empty();
+        if self.trusted.is_empty() {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
-        match self.server_name.as_deref().or(host) {
-            Some(name) => config.domain_name(name),
-            None => config,
+        for authorities in &self.trusted {
+            roots.add_parsable_certificates(certificates(authorities)?);
         }
+        match roots.is_empty() {
+            true => Err("there is no authority to trust".to_owned()),
+            false => Ok(roots),
+        }
+    }
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    match certificates {
+        Ok(certificates) if certificates.is_empty() => Err(no("certificate", &pem::Error::NoItemsFound)),
+        Ok(certificates) => Ok(certificates),
+        Err(error) => Err(no("certificate", &error)),
+    }
+}
+
+fn no(what: &str, error: &pem::Error) -> String {
+    match error {
+        pem::Error::NoItemsFound => format!("there is no {what} in PEM form"),
+        error => format!("the {what} cannot be read: {error}"),
     }
 }
 

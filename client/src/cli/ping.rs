@@ -107,15 +107,8 @@ async fn ask(
     count: u32,
 ) -> anyhow::Result<Report> {
     let client = builder.deadline(patience).retries(0).connect_lazy()?;
-    let serves = async {
-        match client.is_serving().await {
-            // One that breaks while a call waits for it may not tell why. The next one mostly does.
-            Err(Error::Transport(_)) => client.is_serving().await,
-            answer => answer,
-        }
-    };
     // Connecting is bounded by this alone.
-    let serves = timeout(patience, serves)
+    let serves = timeout(patience, client.is_serving())
         .await
         .map_err(|_| Error::DeadlineExceeded)??;
     let info = client.server_info().await?;

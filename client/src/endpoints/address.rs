@@ -90,7 +90,7 @@ pub(super) fn is_encrypted(uri: &Uri) -> bool {
 }
 
 /// A host without the brackets of an IPv6 address.
-fn unbracketed(host: &str) -> &str {
+pub(crate) fn unbracketed(host: &str) -> &str {
     let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     inner.unwrap_or(host)
 }

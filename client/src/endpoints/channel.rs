@@ -1,16 +1,14 @@
 //! Connections to a server.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use tonic::codegen::http::Uri;
 use tonic::transport::{Channel, Endpoint};
 
 use super::address::is_encrypted;
+use super::connect::{Connector, Place};
+use super::refusal::Refusal;
 use crate::{Error, Tls};
-
-/// How long making a connection may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection that carries nothing is asked whether it still lives this often. Strict servers close connections that
 /// ask more often.
@@ -39,19 +37,19 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Connections to the server at `uri`, made when the first call needs them and again whenever they were lost. Where
-    /// the server is one of several behind a name, `name` is what it is called by, and what its certificate has to be for.
+    /// Connections to the server at `uri`, made when the first call needs them and again whenever they were lost, and what
+    /// it says where it refuses them. Where the server is one of several behind a name, `name` is what it is called by, and
+    /// what its certificate has to be for.
     ///
     /// # Errors
     ///
     /// [`Error::Endpoint`] for what is no URI, [`Error::Config`] for a user agent that no header can carry, and for TLS
     /// settings that cannot be used.
-    pub(super) fn open(&self, uri: &str, name: Option<&Uri>) -> Result<Vec<Channel>, Error> {
+    pub(super) fn open(&self, uri: &str, name: Option<&Uri>) -> Result<(Vec<Channel>, Refusal), Error> {
         let mut settings = Endpoint::from_shared(uri.to_owned())
             .map_err(|source| Error::endpoint(uri, source))?
             .user_agent(self.user_agent())
             .map_err(|_| Error::config("the user agent has characters that no header may have"))?
-            .connect_timeout(CONNECT_TIMEOUT)
             .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
             .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
             .keep_alive_while_idle(true)
@@ -59,14 +57,19 @@ impl Connections {
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .max_frame_size(MAX_FRAME);
-        if is_encrypted(settings.uri()) {
-            let tls = self.tls.config(name.and_then(Uri::host));
-            settings = settings.tls_config(tls).map_err(tls_error)?;
-        }
+        let refusal = Refusal::default();
+        let host = name.unwrap_or(settings.uri()).host().unwrap_or_default();
+        let encrypted = is_encrypted(settings.uri());
+        let connector = Connector {
+            place: Place::of(uri, settings.uri()),
+            tls: encrypted.then(|| self.tls.connector(host)).transpose()?,
+            refusal: refusal.clone(),
+        };
         if let Some(name) = name {
             settings = settings.origin(name.clone());
         }
-        Ok((0..self.lines).map(|_| settings.connect_lazy()).collect())
+        let line = |_| Channel::new(connector.clone(), settings.clone());
+        Ok(((0..self.lines).map(line).collect(), refusal))
     }
 
     fn user_agent(&self) -> String {
@@ -76,12 +79,4 @@ impl Connections {
             None => SDK.to_owned(),
         }
     }
-}
-
-/// The transport's own wrapper says only "transport error".
-fn tls_error(error: tonic::transport::Error) -> Error {
-    let cause = error
-        .source()
-        .map_or_else(|| error.to_string(), ToString::to_string);
-    Error::config(format!("TLS cannot be used as it is set: {cause}"))
 }

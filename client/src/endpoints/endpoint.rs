@@ -9,7 +9,8 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use super::health::{self, Health};
-use crate::{Transport, telemetry};
+use super::refusal::Refusal;
+use crate::{Error, Transport, telemetry};
 
 /// How long an endpoint that was taken out is left alone before it is asked again: doubled each time, with a random part
 /// on top.
@@ -27,8 +28,10 @@ pub(crate) struct EndpointId(u64);
 #[derive(Debug)]
 pub(crate) struct Endpoint<T> {
     id: EndpointId,
+    /// Its URI, for people.
     name: String,
     lines: Box<[Line<T>]>,
+    refusal: Refusal,
     /// How many puzzles it has been sent and not answered.
     load: AtomicUsize,
     /// Whether it takes part: not while it was taken out, and no more once its name stands for others.
@@ -47,7 +50,7 @@ struct Line<T> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    pub(super) fn new(name: String, services: impl IntoIterator<Item = T>) -> Self {
+    pub(super) fn new(name: String, services: impl IntoIterator<Item = T>, refusal: Refusal) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let line = |service| Line {
             service,
@@ -57,6 +60,7 @@ impl<T: Transport> Endpoint<T> {
             id: EndpointId(NEXT.fetch_add(1, Ordering::Relaxed)),
             name,
             lines: services.into_iter().map(line).collect(),
+            refusal,
             load: AtomicUsize::new(0),
             serving: AtomicBool::new(true),
             retired: AtomicBool::new(false),
@@ -69,9 +73,13 @@ impl<T: Transport> Endpoint<T> {
         self.id
     }
 
-    /// Its URI, for people.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// The error of a call to it, with its name, and with what the server said where the transport lost that.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        let error = error.at(&self.name);
+        match self.refusal.reason() {
+            Some(reason) => error.because(reason),
+            None => error,
+        }
     }
 
     pub(crate) fn load(&self) -> usize {

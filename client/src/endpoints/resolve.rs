@@ -227,10 +227,10 @@ impl Name {
             }
             let opened = connections.open(&address::at(address, &self.uri), Some(&self.uri));
             // The same settings were good when the client was made.
-            let Ok(opened) = opened else { continue };
+            let Ok((lines, refusal)) = opened else { continue };
             let name = format!("{} at {address}", self.uri);
             self.endpoints
-                .push((address, Arc::new(Endpoint::new(name, opened))));
+                .push((address, Arc::new(Endpoint::new(name, lines, refusal))));
         }
     }
 }

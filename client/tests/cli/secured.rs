@@ -210,6 +210,30 @@ fn what_opens_nothing_is_3_and_says_why() {
 }
 
 #[test]
+fn a_connection_that_is_refused_says_why_in_every_command() {
+    let secured = Secured::start();
+    let https = secured.server.endpoint.as_str();
+    let http = https.replacen("https", "http", 1);
+    let bench: &[&str] = &["bench", "--count", "1"];
+    for command in COMMANDS.into_iter().chain([bench]) {
+        for (options, reason) in [
+            (
+                &["--endpoint", https, "--ca", "ca.pem"][..],
+                "it wants a certificate of the client",
+            ),
+            (
+                &["--endpoint", &http],
+                "it speaks TLS, and is an https:// endpoint",
+            ),
+        ] {
+            let (error, status) = failure(secured.command(command).args(options));
+            assert_eq!(status, 3, "{error}");
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}
+
+#[test]
 fn settings_that_cannot_be_are_2_and_say_which() {
     let secured = Secured::start();
     let endpoint = secured.server.endpoint.as_str();

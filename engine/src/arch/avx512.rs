@@ -149,8 +149,8 @@ impl Vector for Ymm {
     }
 
     #[inline(always)]
-    fn parity(a: Self, b: Self, c: Self) -> Self {
-        Self::ternary::<{ A ^ B ^ C }>(a, b, c)
+    fn sum(a: Self, b: Self, c: Self) -> (Self, Self) {
+        (Self::ternary::<{ A ^ B ^ C }>(a, b, c), Self::majority(a, b, c))
     }
 
     #[inline(always)]

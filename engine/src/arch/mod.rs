@@ -85,10 +85,11 @@ pub(crate) trait Vector:
         a & b & c
     }
 
-    /// Set in an odd number of the three.
+    /// The sum of three bits: its low bit, which is set in an odd number of the three, and its high bit, the majority.
     #[inline(always)]
-    fn parity(a: Self, b: Self, c: Self) -> Self {
-        a ^ b ^ c
+    fn sum(a: Self, b: Self, c: Self) -> (Self, Self) {
+        let one = a ^ b;
+        (one ^ c, (a & b) | (one & c))
     }
 
     /// Set in two of the three, or in all.

@@ -52,11 +52,14 @@ impl<V: Vector> Choices<V> {
         self.at = [[[0; 2]; 9]; 9];
     }
 
+    /// Adds a choice for a box and a digit, for which none was added yet, unless it is of no lane.
     #[inline(always)]
     fn push(&mut self, b: usize, d: usize, kind: usize, choice: Choice<V>) {
+        // No branch, as it could not be predicted.
+        let is_some = !(choice.first | choice.second).is_zero();
         self.list[self.len] = choice;
-        self.len += 1;
-        self.at[b][d][kind] = self.len as u8;
+        self.len += usize::from(is_some);
+        self.at[b][d][kind] = if is_some { self.len as u8 } else { 0 };
     }
 
     /// The choice of a minirow and that of a minicolumn for a box and a digit.
@@ -75,9 +78,9 @@ impl<V: Vector> Choices<V> {
 /// Chooses for each lane of `lanes`, in which propagation has come to its end. Since such a lane is not solved, some digit
 /// has several placements left in it, and there is a choice.
 ///
-/// The rule is that of tdoku (T. Dillon): in the band or stack that is closest to done, a digit with as few placements
-/// left as possible. In a band, a digit occupies one minirow in each box, and these are in three different rows: six
-/// configurations.
+/// The rule is much like that of tdoku (T. Dillon): in the band or stack that is closest to done, a digit with as few
+/// placements left as possible. In a band, a digit occupies one minirow in each box, and these are in three different
+/// rows: six configurations.
 pub(super) struct Branch<'a, S: Simd> {
     pub(super) simd: S,
     pub(super) work: &'a Work<S::Vector>,
@@ -141,8 +144,8 @@ fn boxes_of(band: usize) -> [usize; 3] {
     }
 }
 
-/// How far a band is from done: the number of configurations beyond the first, summed over the digits, as six binary
-/// digits, the lowest first.
+/// How far a band is from done, as six binary digits, the lowest first: for each digit that has several configurations
+/// left in it, one more than their number.
 #[inline(always)]
 fn count_open<V: Vector>(zero: V, work: &Work<V>, band: usize, several: &mut [Several<V>; 9]) -> [V; 6] {
     let mut sum = [zero; 6];
@@ -158,33 +161,31 @@ fn count_open<V: Vector>(zero: V, work: &Work<V>, band: usize, several: &mut [Se
             V::and3(x[1], y[0], z[2]),
             V::and3(x[2], y[1], z[0]),
         ];
-        let (s0, c0) = (
-            V::parity(even[0], even[1], even[2]),
-            V::majority(even[0], even[1], even[2]),
-        );
-        let (s1, c1) = (
-            V::parity(odd[0], odd[1], odd[2]),
-            V::majority(odd[0], odd[1], odd[2]),
-        );
+        let (s0, c0) = V::sum(even[0], even[1], even[2]);
+        let (s1, c1) = V::sum(odd[0], odd[1], odd[2]);
         // The number of configurations in binary, 0 to 6.
         let (bit0, carry) = (s0 ^ s1, s0 & s1);
-        let (bit1, bit2) = (V::parity(c0, c1, carry), V::majority(c0, c1, carry));
-        several[d] = [bit1.and_not(bit0), bit1 & bit0, bit2];
-        // One less, and 0 for none: 2, 4 and 6 become odd.
-        let less = [
-            (bit1 | bit2).and_not(bit0),
-            (bit1 & bit0) | bit2.and_not(bit1 | bit0),
-            bit2 & (bit1 | bit0),
-        ];
-        let mut carry = zero;
-        for (k, sum) in sum.iter_mut().enumerate() {
-            let add = if k < 3 { less[k] } else { zero };
-            let next = V::majority(*sum, add, carry);
-            *sum = V::parity(*sum, add, carry);
-            carry = next;
-        }
+        let (bit1, bit2) = V::sum(c0, c1, carry);
+        let three = bit1 & bit0;
+        several[d] = [bit1.and_neither(bit0, bit2), three, bit2];
+        // One more, where there are two or more.
+        let open = bit1 | bit2;
+        add(&mut sum, [open.and_not(bit0), (bit1 ^ bit0) & open, bit2 | three]);
     }
     sum
+}
+
+/// Adds a number of three binary digits to one of six.
+#[inline(always)]
+fn add<V: Vector>(sum: &mut [V; 6], add: [V; 3]) {
+    let mut carry = sum[0] & add[0];
+    sum[0] = sum[0] ^ add[0];
+    for k in 1..3 {
+        (sum[k], carry) = V::sum(sum[k], add[k], carry);
+    }
+    for sum in &mut sum[3..] {
+        (*sum, carry) = (*sum ^ carry, *sum & carry);
+    }
 }
 
 /// Where a number is below another, and not zero.
@@ -224,16 +225,11 @@ fn choose<V: Vector>(
     for d in 0..9 {
         let mut without = digits[d];
         for (b, line) in boxes_of(band).into_iter().zip(lines(work, band, d)) {
-            if without.is_zero() {
-                break;
-            }
             let here = V::majority(line[0], line[1], line[2]) & without;
-            if !here.is_zero() {
-                without = without.and_not(here);
-                let first = here & line[0];
-                let second = here.and_not(line[0]);
-                choices.push(b, d, band / 3, Choice { first, second });
-            }
+            without = without.and_not(here);
+            let first = here & line[0];
+            let second = here.and_not(line[0]);
+            choices.push(b, d, band / 3, Choice { first, second });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The check that every solution passes before it leaves.
 
-use super::planes::{Work, columns_of, rows_of};
+use super::planes::{Work, columns_of, count, rows_of};
 use crate::arch::{Kernel, Simd, Vector};
 
 /// Which lanes hold a solution: each cell has exactly one candidate, and each unit has every digit in one of its cells.
@@ -21,7 +21,8 @@ impl<S: Simd> Kernel for Check<'_, S> {
         let mut good = self.simd.ones();
         for cells in boxes {
             for i in 0..9 {
-                good = good & has_one(cells.each_ref().map(|digit| digit[i]));
+                let (any, several) = count(&cells.each_ref().map(|digit| digit[i]));
+                good = (good & any).and_not(several);
             }
         }
         for d in 0..9 {
@@ -40,14 +41,4 @@ impl<S: Simd> Kernel for Check<'_, S> {
         }
         good
     }
-}
-
-/// Where exactly one of the nine is set.
-#[inline(always)]
-fn has_one<V: Vector>(x: [V; 9]) -> V {
-    let sum = |i: usize| V::parity(x[i], x[i + 1], x[i + 2]);
-    let carry = |i: usize| V::majority(x[i], x[i + 1], x[i + 2]);
-    let (a, b, c) = (sum(0), sum(3), sum(6));
-    let several = V::or3(carry(0), carry(3), carry(6)) | V::majority(a, b, c);
-    V::parity(a, b, c).and_not(several)
 }

@@ -167,7 +167,7 @@ impl Engine {
 /// puzzles: those with several solutions need the most. The figures are in `docs/performance.md`.
 fn break_even(isa: Isa) -> usize {
     match isa.set() {
-        Set::Portable => 288,
+        Set::Portable => 240,
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]
         Set::Avx2(_) | Set::Avx2NoPext(_) => 128,
         #[cfg(all(feature = "simd", target_arch = "x86_64"))]

@@ -79,6 +79,21 @@ pub(super) fn columns_of<V: Vector>(cells: &[V; 9]) -> [V; 3] {
     ]
 }
 
+/// Of nine planes: where any is set, and where two or more are.
+#[inline(always)]
+pub(super) fn count<V: Vector>(x: &[V; 9]) -> (V, V) {
+    let any = rows_of(x);
+    let two_in_one = V::or3(
+        V::majority(x[0], x[1], x[2]),
+        V::majority(x[3], x[4], x[5]),
+        V::majority(x[6], x[7], x[8]),
+    );
+    (
+        V::or3(any[0], any[1], any[2]),
+        two_in_one | V::majority(any[0], any[1], any[2]),
+    )
+}
+
 /// The cell of the grid, 0 to 80 row by row, that is cell `i` of box `b`.
 pub(super) const fn cell_of(b: usize, i: usize) -> usize {
     (b / 3 * 3 + i / 3) * 9 + b % 3 * 3 + i % 3

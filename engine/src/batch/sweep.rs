@@ -1,6 +1,6 @@
 //! The sweep: one round of deduction in all boxes of all lanes.
 
-use super::planes::{Work, columns_of, rows_of};
+use super::planes::{Work, columns_of, count, rows_of};
 use super::triads;
 use crate::arch::{Kernel, Simd, Vector};
 
@@ -66,24 +66,6 @@ fn left_by<V: Vector>(x: &[V; 3], y: &[V; 3]) -> [V; 3] {
     ]
 }
 
-#[inline(always)]
-fn all_of<V: Vector>(x: &[V; 9]) -> V {
-    V::and3(
-        V::and3(x[0], x[1], x[2]),
-        V::and3(x[3], x[4], x[5]),
-        V::and3(x[6], x[7], x[8]),
-    )
-}
-
-#[inline(always)]
-fn any_of<V: Vector>(x: &[V; 9]) -> V {
-    V::or3(
-        V::or3(x[0], x[1], x[2]),
-        V::or3(x[3], x[4], x[5]),
-        V::or3(x[6], x[7], x[8]),
-    )
-}
-
 /// One box: takes over what its neighbours rule out, then finds naked and hidden singles and removes what they leave no
 /// room for, all inside the box.
 #[inline(always)]
@@ -91,8 +73,7 @@ fn visit<V: Vector, const DETECT: bool>(zero: V, work: &mut Work<V>, b: usize, s
     let (band, stack) = (b / 3, b % 3);
     let beside = [3 * band + (stack + 1) % 3, 3 * band + (stack + 2) % 3];
     let above = [(band + 1) % 3 * 3 + stack, (band + 2) % 3 * 3 + stack];
-    // Of each cell: a candidate, two candidates. Of each digit: two places.
-    let (mut one, mut two) = ([zero; 9], [zero; 9]);
+    // Of each digit: two places.
     let mut places = [zero; 9];
     for d in 0..9 {
         let rows = left_by(&work.rows[beside[0]][d], &work.rows[beside[1]][d]);
@@ -103,71 +84,47 @@ fn visit<V: Vector, const DETECT: bool>(zero: V, work: &mut Work<V>, b: usize, s
                 status.changed = status.changed.or_and_not(work.columns[b][d][i], columns[i]);
             }
         }
-        let cells = &mut work.page.boxes[b][d];
-        let (mut any, mut many) = (zero, zero);
-        for r in 0..3 {
-            let x = V::and3(cells[3 * r], rows[r], columns[0]);
-            let y = V::and3(cells[3 * r + 1], rows[r], columns[1]);
-            let z = V::and3(cells[3 * r + 2], rows[r], columns[2]);
-            let row = V::or3(x, y, z);
-            many = if r == 0 {
-                V::majority(x, y, z)
-            } else {
-                many.or_and(any, row) | V::majority(x, y, z)
-            };
-            any = any | row;
-            for (column, cell) in [x, y, z].into_iter().enumerate() {
-                let i = 3 * r + column;
-                cells[i] = cell;
-                two[i] = two[i].or_and(one[i], cell);
-                one[i] = one[i] | cell;
-            }
-        }
-        places[d] = many;
-        status.alive = status.alive & any;
-    }
-    status.alive = status.alive & all_of(&one);
-    status.single = status.single.and_not(any_of(&two));
-
-    // Of each cell: the only place left for some digit.
-    let mut hidden = [zero; 9];
-    let mut clash = zero;
-    for d in 0..9 {
-        let cells = &work.page.boxes[b][d];
+        let mut cells = work.page.boxes[b][d];
         for i in 0..9 {
-            if DETECT {
-                clash = clash | (hidden[i] & cells[i]).and_not(places[d]);
-            }
-            hidden[i] = hidden[i].or_and_not(cells[i], places[d]);
+            cells[i] = V::and3(cells[i], rows[i / 3], columns[i % 3]);
         }
-    }
-    if DETECT {
-        status.alive = status.alive.and_not(clash);
-        for i in 0..9 {
-            status.changed = status.changed.or_and(hidden[i], two[i]);
+        work.page.boxes[b][d] = cells;
+        let any;
+        (any, places[d]) = count(&cells);
+        if DETECT {
+            status.alive = status.alive & any;
         }
     }
 
-    let mut naked = one;
+    // Of each cell: the only place left for some digit; one candidate at most.
+    let (mut hidden, mut naked) = ([zero; 9], [zero; 9]);
     for i in 0..9 {
-        naked[i] = one[i].and_not(two[i]);
+        let (mut digits, mut only) = ([zero; 9], [zero; 9]);
+        for d in 0..9 {
+            digits[d] = work.page.boxes[b][d][i];
+            only[d] = digits[d].and_not(places[d]);
+        }
+        let (any, two) = count(&digits);
+        naked[i] = !two;
+        let clash;
+        (hidden[i], clash) = count(&only);
+        if DETECT {
+            status.alive = (status.alive & any).and_not(clash);
+            status.single = status.single.and_not(two);
+            status.changed = status.changed.or_and(hidden[i], two);
+        }
     }
+
     for d in 0..9 {
         let cells = work.page.boxes[b][d];
-        let mut placed = cells[0] & naked[0];
+        let mut here = cells;
+        for i in 0..9 {
+            here[i] = cells[i] & naked[i];
+        }
+        let (placed, twice) = count(&here);
         if DETECT {
-            let mut twice = zero;
-            for i in 1..9 {
-                let here = cells[i] & naked[i];
-                twice = twice.or_and(placed, here);
-                placed = placed | here;
-            }
             status.alive = status.alive.and_not(twice);
             status.changed = status.changed.or_and(placed, places[d]);
-        } else {
-            for i in 1..9 {
-                placed = placed.or_and(cells[i], naked[i]);
-            }
         }
         // A digit with several places leaves the cells that are another's only place, and, once it is placed, all
         // cells but that.

@@ -67,10 +67,10 @@ fn lines<S: Simd>(
 /// How many of the nine are set: the two lowest bits, and whether there are four or more.
 #[inline(always)]
 fn count<V: Vector>(x: &[V; 9]) -> (V, V, V) {
-    let (s0, c0) = (V::parity(x[0], x[1], x[2]), V::majority(x[0], x[1], x[2]));
-    let (s1, c1) = (V::parity(x[3], x[4], x[5]), V::majority(x[3], x[4], x[5]));
-    let (s2, c2) = (V::parity(x[6], x[7], x[8]), V::majority(x[6], x[7], x[8]));
-    let (bit0, carry) = (V::parity(s0, s1, s2), V::majority(s0, s1, s2));
-    let (twos, fours) = (V::parity(c0, c1, c2), V::majority(c0, c1, c2));
+    let (s0, c0) = V::sum(x[0], x[1], x[2]);
+    let (s1, c1) = V::sum(x[3], x[4], x[5]);
+    let (s2, c2) = V::sum(x[6], x[7], x[8]);
+    let (bit0, carry) = V::sum(s0, s1, s2);
+    let (twos, fours) = V::sum(c0, c1, c2);
     (bit0, twos ^ carry, fours.or_and(twos, carry))
 }

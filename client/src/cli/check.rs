@@ -30,7 +30,7 @@ pub struct Args {
     service: service::Args,
 
     /// Give up after this time, such as 500ms or 10s [default: the service's, 1s]
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = super::patience)]
     time_limit: Option<Duration>,
 
     #[command(flatten)]
@@ -76,10 +76,11 @@ struct Plan {
 impl Plan {
     fn new(args: Args) -> anyhow::Result<Self> {
         let source = Source::from_argument(&args.input)?;
+        let options = SolveOptions::new().time_limit(args.time_limit);
         Ok(Self {
             puzzle: puzzle(&source)?,
-            service: Which::new(args.service)?,
-            options: SolveOptions::new().time_limit(args.time_limit),
+            service: Which::new(args.service, &options)?,
+            options,
             pen: Pen::new(args.drawing, &Output::Stdout),
         })
     }

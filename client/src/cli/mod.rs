@@ -29,6 +29,7 @@ mod unpack;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use sudoku_client::Error;
@@ -83,6 +84,9 @@ pub fn report(error: &anyhow::Error) {
             Some(Error::TokenInTheOpen { endpoint }) => {
                 format!("the token would travel unencrypted to {endpoint}; --token-in-the-open allows that")
             }
+            Some(Error::Service(error)) => {
+                service::refused_option(error).unwrap_or_else(|| error.to_string())
+            }
             _ => cause.to_string(),
         };
         if line.is_empty() {
@@ -92,6 +96,14 @@ pub fn report(error: &anyhow::Error) {
         }
     }
     note(format_args!("{}", explain::one_line(&line)));
+}
+
+/// A time that something may take: more than none.
+fn patience(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("it must be more than 0".to_owned()),
+        parsed => parsed.map_err(|error| error.to_string()),
+    }
 }
 
 /// Writes one line for people to standard error.

@@ -27,16 +27,8 @@ pub struct Args {
     count: u32,
 
     /// Give up on a call after this time, such as 500ms or 10s
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = super::patience)]
     timeout: Duration,
-}
-
-/// A time that something may take: more than none.
-pub fn patience(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("it must be more than 0".to_owned()),
-        parsed => parsed.map_err(|error| error.to_string()),
-    }
 }
 
 const LONG_HELP: &str = concat!(

@@ -1,6 +1,9 @@
 //! The service that does the work: on servers, or in this process.
 
-use sudoku_client::{Error, Outcome, Outcomes, SolveOptions, SudokuClient};
+use std::time::Duration;
+
+use anyhow::ensure;
+use sudoku_client::{Error, Outcome, Outcomes, ServerInfo, ServiceError, SolveOptions, SudokuClient};
 use sudoku_engine::{Grid, Isa, IsaError};
 use sudoku_server::{Rpc, Settings};
 
@@ -46,19 +49,21 @@ pub enum Which {
 }
 
 impl Which {
-    /// Finds out which service is asked for.
+    /// Finds out which service is asked for. What servers allow they say themselves.
     ///
     /// # Errors
     ///
-    /// Those of [`Connection::load`].
-    pub fn new(args: Args) -> anyhow::Result<Self> {
-        if args.local {
-            return Ok(Self::Here(args.simd));
+    /// Those of [`Connection::load`], and an option that the service in this process does not allow.
+    pub fn new(args: Args, options: &SolveOptions) -> anyhow::Result<Self> {
+        let connection = match args.local {
+            true => None,
+            false => Connection::load(args.connection)?,
+        };
+        if let Some(connection) = connection {
+            return Ok(Self::There(Box::new(connection)));
         }
-        Ok(match Connection::load(args.connection)? {
-            Some(connection) => Self::There(Box::new(connection)),
-            None => Self::Here(args.simd),
-        })
+        Allowed::here().hold(options)?;
+        Ok(Self::Here(args.simd))
     }
 
     /// Solves a stream of puzzles.
@@ -120,4 +125,67 @@ impl Which {
         let settings = Settings { isa, ..defaults };
         Ok(SudokuClient::from_service(sudoku_server::in_process(settings)?))
     }
+}
+
+/// What options a service allows.
+#[derive(Debug)]
+pub struct Allowed {
+    solution_limit: u32,
+    time_limit: Option<Duration>,
+}
+
+impl Allowed {
+    fn here() -> Self {
+        let limits = Settings::default().limits;
+        Self {
+            solution_limit: limits.max_solution_limit,
+            time_limit: Some(limits.max_time_limit),
+        }
+    }
+
+    /// As a server tells.
+    pub fn by(info: &ServerInfo) -> Self {
+        Self {
+            solution_limit: info.max_solution_limit,
+            time_limit: info.max_time_limit,
+        }
+    }
+
+    /// Holds options against it.
+    ///
+    /// # Errors
+    ///
+    /// One is above it, by the name of its flag.
+    pub fn hold(&self, options: &SolveOptions) -> anyhow::Result<()> {
+        let most = self.solution_limit;
+        ensure!(
+            options.solution_limit <= most,
+            "{LIMIT} is {}; it may be from 1 to {most}",
+            options.solution_limit
+        );
+        if let (Some(limit), Some(most)) = (options.time_limit, self.time_limit) {
+            ensure!(
+                limit <= most,
+                "{TIME_LIMIT} is {}; it may be up to {}",
+                humantime::format_duration(limit),
+                humantime::format_duration(most)
+            );
+        }
+        Ok(())
+    }
+}
+
+const LIMIT: &str = "--limit";
+const TIME_LIMIT: &str = "--time-limit";
+
+/// What a service says of an option that it does not allow, with the name of its flag. `None` for other errors.
+pub fn refused_option(error: &ServiceError) -> Option<String> {
+    error.fields.iter().find_map(|violation| {
+        let flag = match violation.field.as_str() {
+            "options.solution_limit" => LIMIT,
+            "options.time_limit" => TIME_LIMIT,
+            _ => return None,
+        };
+        Some(format!("{flag} {}", violation.description))
+    })
 }

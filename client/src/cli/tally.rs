@@ -31,9 +31,10 @@ impl Tally {
         self.beyond_limit += u64::from(is_full);
     }
 
-    /// Counts one more, which an earlier run has answered.
-    pub fn add_earlier(&mut self, kind: Kind, entry: &Entry) {
+    /// Counts one more, which an earlier run has answered, perhaps with as many solutions as were asked for.
+    pub fn add_earlier(&mut self, kind: Kind, is_full: bool, entry: &Entry) {
         self.count_up(kind, entry);
+        self.beyond_limit += u64::from(is_full);
         self.earlier += 1;
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::server::Server;
-use crate::support::{SHORT, TWO, UNIQUE, answer, client, failure, lines};
+use crate::support::{EMPTY, SHORT, TWO, UNIQUE, answer, client, failure, lines, text};
 
 /// Runs a bench and returns what it says in JSON, and its exit status.
 fn bench(arguments: &[&str]) -> (Value, i32) {
@@ -91,22 +91,38 @@ fn people_get_percentiles_and_a_histogram() {
 
 #[test]
 fn failed_calls_are_counted_by_their_code() {
-    let server = Server::start_with("http", &["--max-solution-limit", "2"]);
-    let refused = [
+    let server = Server::start_with("http", &["--max-solves", "1"]);
+    let endpoint = ["--endpoint", &server.endpoint];
+    let long = ["--limit", "10000", "--count", "64", EMPTY];
+    let (report, status) = bench(&[&endpoint[..], &long].concat());
+    assert_eq!(status, 3, "{report}");
+    let errors = report["errors"].as_object().unwrap();
+    assert!(
+        errors["RESOURCE_EXHAUSTED (OVERLOADED)"].as_u64().unwrap() > 0,
+        "{report}"
+    );
+    assert_eq!(errors.len(), 1, "{report}");
+    adds_up(&report);
+}
+
+#[test]
+fn without_an_answer_there_is_no_latency() {
+    let late = [
+        "--local",
+        "--timeout",
+        "1us",
         "--limit",
-        "3",
+        "10000",
         "--count",
         "20",
-        "--endpoint",
-        &server.endpoint,
-        UNIQUE,
+        EMPTY,
     ];
-    let (report, status) = bench(&refused);
+    let (report, status) = bench(&late);
     assert_eq!(status, 3, "{report}");
     assert_eq!(report["answered"], 0, "{report}");
     assert_eq!(
         report["errors"],
-        serde_json::json!({ "INVALID_ARGUMENT (OPTION_OUT_OF_RANGE)": 20 }),
+        serde_json::json!({ "DEADLINE_EXCEEDED": 20 }),
         "{report}"
     );
     assert_eq!(report["latency_ms"], Value::Null);
@@ -132,26 +148,36 @@ fn what_cannot_be_sent_is_2() {
         assert_eq!(status, 2, "{error}");
         assert!(error.contains(reason), "{error}");
     }
-    let mut from_pipe = client();
-    let (error, status) = failure(
-        from_pipe
-            .args(["bench", "-"])
-            .write_stdin(lines(&[UNIQUE, SHORT])),
-    );
+    let (error, status) = failure(client().args(["bench", "-"]).write_stdin(lines(&[SHORT, SHORT])));
     assert_eq!(
         (error.as_str(), status),
-        ("sudoku-client: standard input: line 2: 80 cells, need 81\n", 2)
+        ("sudoku-client: standard input: line 1: 80 cells, need 81\n", 2)
     );
+    // A file without any puzzle is not the one that was meant.
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("short"), lines(&[SHORT])).unwrap();
-    std::fs::write(folder.path().join("good"), lines(&[UNIQUE])).unwrap();
-    for files in [&["short"][..], &["good", "short"]] {
-        let (error, status) = failure(client().current_dir(&folder).arg("bench").args(files));
-        assert_eq!(
-            (error.as_str(), status),
-            ("sudoku-client: short: line 1: 80 cells, need 81\n", 2)
-        );
-    }
+    std::fs::write(folder.path().join("empty"), "\n").unwrap();
+    let files = ["bench", "empty", UNIQUE];
+    let (error, status) = failure(client().current_dir(&folder).args(files));
+    assert_eq!(
+        (error.as_str(), status),
+        ("sudoku-client: empty: no puzzle: the text is empty\n", 2)
+    );
+}
+
+#[test]
+fn lines_that_hold_no_puzzle_are_left_out_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = lines(&[UNIQUE, SHORT, "what", TWO]);
+    std::fs::write(folder.path().join("puzzles"), file).unwrap();
+    let files = ["bench", "--count", "20", "--format", "json", "puzzles"];
+    let output = client().current_dir(&folder).args(files).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        text(output.stderr),
+        "sudoku-client: left out as no puzzles: 2, the first at puzzles: line 2: 80 cells, need 81\n"
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["outcomes"]["unique"], 10, "{report}");
 }
 
 /// With a server that holds everything up, the latency is that of all that was due meanwhile: the correction for

@@ -7,8 +7,8 @@ use std::process::{Child, Stdio};
 use serde_json::Value;
 
 use crate::support::{
-    CONFLICT, OTHER, OTHER_SOLVED, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, UNSOLVABLE, lines, raw_client, solve,
-    text, until,
+    CONFLICT, EMPTY, OTHER, OTHER_SOLVED, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, UNSOLVABLE, lines, raw_client,
+    solve, text, until,
 };
 
 const FORMATS: [&str; 3] = ["line", "csv", "jsonl"];
@@ -252,6 +252,30 @@ fn what_was_answered_before_counts_for_the_exit_status_and_the_summary() {
         (&summary["multiple"], &summary["unique"]),
         (&Value::from(1), &Value::from(1))
     );
+}
+
+#[test]
+fn puzzles_that_had_all_solutions_asked_for_before_count_too() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("puzzles"), lines(&[EMPTY, TWO, UNIQUE])).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = solve();
+        command
+            .args(["--all", "-o", "answers", "puzzles"])
+            .args(arguments);
+        command.current_dir(&folder).output().unwrap()
+    };
+    for format in FORMATS {
+        run(&["--format", format]);
+        let answers = fs::read_to_string(folder.path().join("answers")).unwrap();
+        let last = answers.trim_end().rfind('\n').unwrap();
+        fs::write(folder.path().join("answers.partial"), &answers[..=last]).unwrap();
+        let said = text(run(&["--format", format, "--resume"]).stderr);
+        assert!(
+            said.contains("puzzles with 10000 solutions or more, of which no more are listed: 1\n"),
+            "{format}: {said}"
+        );
+    }
 }
 
 /// A line with a solution does not tell whether others were looked for.

@@ -1,7 +1,11 @@
 //! The exit status is the highest that applies.
 
+use assert_cmd::Command;
+
+use crate::server::Server;
 use crate::support::{
-    CONFLICT, EMPTY, OTHER, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, UNSOLVABLE, answer, failure, lines, solve,
+    CONFLICT, EMPTY, OTHER, SHORT, TWO, UNIQUE, UNIQUE_SOLVED, UNSOLVABLE, answer, client, failure, lines,
+    solve,
 };
 
 fn status(arguments: &[&str], input: &str) -> i32 {
@@ -50,11 +54,44 @@ fn wrong_usage_is_2() {
 
 #[test]
 fn an_option_that_the_service_does_not_allow_is_2() {
-    let (error, status) = failure(solve().args(["--limit", "10001", UNIQUE]));
-    assert_eq!(status, 2, "{error}");
-    assert!(error.contains("10000") || error.contains("10,000"), "{error}");
-    let (error, status) = failure(solve().args(["--time-limit", "1h", UNIQUE]));
-    assert_eq!(status, 2, "{error}");
+    let server = Server::start();
+    let remote = ["--endpoint", &server.endpoint];
+    for (option, value, here, there) in [
+        (
+            "--limit",
+            "10001",
+            "--limit is 10001; it may be from 1 to 10000",
+            "--limit is 10001; it may be at most 10000",
+        ),
+        (
+            "--time-limit",
+            "1h",
+            "--time-limit is 1h; it may be up to 1m",
+            "--time-limit is 3600s; it must be above 0 and at most 60s",
+        ),
+    ] {
+        let told = |command: &mut Command| {
+            let (error, status) = failure(command.args([option, value, UNIQUE]));
+            assert_eq!(status, 2, "{error}");
+            error
+        };
+        // Before anything is read or written.
+        let output = ["--output", "/nowhere/answers"];
+        let alone = format!("sudoku-client: {here}\n");
+        assert_eq!(told(solve().args(output)), alone);
+        assert_eq!(told(client().arg("bench")), alone);
+        let named = |text| format!("sudoku-client: {}: {text}\n", server.endpoint);
+        assert_eq!(told(solve().args(remote)), named(there));
+        assert_eq!(told(client().arg("bench").args(remote)), named(here));
+    }
+    for command in ["solve", "check", "bench"] {
+        let (error, status) = failure(client().args([command, "--time-limit", "0s", UNIQUE]));
+        assert_eq!(status, 2, "{error}");
+        assert!(
+            error.contains("'--time-limit <TIME>': it must be more than 0"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

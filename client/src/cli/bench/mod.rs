@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use sudoku_client::{SolveOptions, SudokuClient, Transport};
 use sudoku_engine::Grid;
@@ -20,7 +20,7 @@ use super::exit::Status;
 use super::feed;
 use super::interrupt::interrupted;
 use super::note;
-use super::service::{self, Which};
+use super::service::{self, Allowed, Which};
 use super::source::Source;
 use load::Load;
 use measured::Measured;
@@ -33,7 +33,8 @@ use schedule::Schedule;
 pub struct Args {
     /// Puzzles, files of puzzles, or `-` for standard input, sent again and again; by default a few of every kind
     ///
-    /// All that `solve` reads is read, up to a million puzzles, and kept in memory.
+    /// All that `solve` reads is read, up to a million puzzles, and kept in memory. Lines that hold no puzzle are left out,
+    /// and counted on standard error.
     #[arg(value_name = "PUZZLE|FILE|-")]
     inputs: Vec<OsString>,
 
@@ -56,7 +57,7 @@ pub struct Args {
     rate: Option<f64>,
 
     /// Send for this time, such as 500ms or 1m [default: 10s, or no bound where --count is given]
-    #[arg(long, value_name = "TIME", value_parser = super::ping::patience)]
+    #[arg(long, value_name = "TIME", value_parser = super::patience)]
     duration: Option<Duration>,
 
     /// Send so many puzzles at most
@@ -64,7 +65,7 @@ pub struct Args {
     count: Option<u64>,
 
     /// Give up on a call after this time; streams are not bounded
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = super::ping::patience)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = super::patience)]
     timeout: Duration,
 
     /// How many connections each endpoint gets
@@ -77,7 +78,7 @@ pub struct Args {
     limit: u32,
 
     /// Give up on a puzzle after this time [default: the service's, 1s]
-    #[arg(long, value_name = "TIME", value_parser = super::ping::patience)]
+    #[arg(long, value_name = "TIME", value_parser = super::patience)]
     time_limit: Option<Duration>,
 
     /// How to write what was measured
@@ -130,7 +131,7 @@ Examples:
 
 Exit status:
   0    every puzzle that was sent was answered
-  2    wrong usage, or an input that cannot be read or holds what is no puzzle
+  2    wrong usage, or an input that cannot be read or holds no puzzle
   3    some calls failed, or no connection could be made
   130  ended by Ctrl-C
   143  ended by SIGTERM
@@ -174,17 +175,18 @@ impl Plan {
             (duration, _) => duration,
         };
         let by_default = if args.mode == Mode::Unary { 16 } else { 1 };
+        let options = SolveOptions::new()
+            .solution_limit(args.limit)
+            .time_limit(args.time_limit);
         Ok(Self {
-            service: Which::new(args.service)?,
+            service: Which::new(args.service, &options)?,
             puzzles: puzzles(&args.inputs).await?.into(),
             mode: args.mode,
             concurrency: args.concurrency.unwrap_or(by_default) as usize,
             rate: args.rate,
             duration,
             count: args.count,
-            options: SolveOptions::new()
-                .solution_limit(args.limit)
-                .time_limit(args.time_limit),
+            options,
             timeout: args.timeout,
             connections: args.connections.into(),
             format: args.format,
@@ -202,19 +204,32 @@ async fn puzzles(inputs: &[OsString]) -> anyhow::Result<Vec<Grid>> {
     // What is the only one has no name in its records.
     let only = sources[0].name();
     let (mut waiting, mut records, _) = feed::start(sources, None);
-    let mut puzzles = Vec::new();
+    let (mut puzzles, mut slips, mut first_slip) = (Vec::new(), 0_u64, None);
     while waiting.next().await.is_some() {
         let record = records.next().context("more puzzles than records")?;
         match record.entry {
             Ok(grid) => puzzles.push(*grid),
-            Err(slip) => bail!("{}: {slip}", record.source.unwrap_or(&only)),
+            Err(slip) => {
+                let slipped = format!("{}: {slip}", record.source.unwrap_or(&only));
+                ensure!(!slip.is_barren(), slipped);
+                slips += 1;
+                first_slip.get_or_insert(slipped);
+            }
         }
         if puzzles.len() == MOST {
             note(format_args!("only the first {MOST} puzzles are used"));
-            return Ok(puzzles);
+            break;
         }
     }
-    records.finish()?;
+    if puzzles.len() < MOST {
+        records.finish()?;
+    }
+    if let Some(first) = first_slip {
+        ensure!(!puzzles.is_empty(), first);
+        note(format_args!(
+            "left out as no puzzles: {slips}, the first at {first}"
+        ));
+    }
     Ok(puzzles)
 }
 
@@ -257,7 +272,11 @@ async fn measure(plan: Plan) -> anyhow::Result<Report> {
             // So that making the connection is not measured. Waiting for an answer is bounded as in every call.
             let reached = tokio::time::timeout(plan.timeout, client.server_info()).await;
             match reached {
-                Ok(Ok(_)) => {}
+                Ok(Ok(info)) => {
+                    Allowed::by(&info)
+                        .hold(&plan.options)
+                        .context(connection.name())?;
+                }
                 Ok(Err(error)) => return Err(service.explain(error)),
                 Err(_) => return Err(service.explain(sudoku_client::Error::DeadlineExceeded)),
             }

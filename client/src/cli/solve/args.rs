@@ -50,7 +50,7 @@ pub struct Args {
     ///
     /// It counts from the first step of that puzzle's search; a puzzle given up is undecided. At most 60s unless the
     /// service is configured otherwise.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = crate::cli::patience)]
     pub time_limit: Option<Duration>,
 
     /// How to write the answers [default: pretty for one puzzle on a terminal, else line]

@@ -81,13 +81,14 @@ impl Plan {
                 "--resume needs --format line, csv or jsonl"
             );
         }
+        let options = SolveOptions::new()
+            .solution_limit(if args.all { ALL } else { args.limit })
+            .time_limit(args.time_limit);
         Ok(Self {
             sources,
             column: args.column,
-            service: Which::new(args.service)?,
-            options: SolveOptions::new()
-                .solution_limit(if args.all { ALL } else { args.limit })
-                .time_limit(args.time_limit),
+            service: Which::new(args.service, &options)?,
+            options,
             all: args.all,
             format,
             only: args.only,
@@ -176,13 +177,13 @@ mod tests {
     #[test]
     fn options_are_passed_on() {
         let options = plan(
-            &["--limit", "7", "--time-limit", "1m 500ms", PUZZLE],
+            &["--limit", "7", "--time-limit", "5s 500ms", PUZZLE],
             false,
             false,
         )
         .options;
         assert_eq!(options.solution_limit, 7);
-        assert_eq!(options.time_limit, Some(Duration::from_millis(60_500)));
+        assert_eq!(options.time_limit, Some(Duration::from_millis(5_500)));
     }
 
     #[test]

@@ -58,7 +58,8 @@ pub async fn pass_over(
             Kind::Unique if limit == 1 => Kind::Solved,
             kind => kind,
         };
-        tally.add_earlier(kind, record.entry);
+        let is_full = kind == Kind::Multiple && earlier.count >= limit;
+        tally.add_earlier(kind, is_full, record.entry);
     }
     ensure!(
         answers.rest_may_be_ours(),
@@ -158,6 +159,8 @@ fn invalid_data(what: &str) -> io::Error {
 #[derive(Debug, PartialEq, Eq)]
 struct Earlier {
     kind: Kind,
+    /// How many solutions were found, where there are several.
+    count: u32,
     of: Answered,
 }
 
@@ -185,29 +188,31 @@ impl Earlier {
     fn read_line(line: &str) -> anyhow::Result<Self> {
         let Some(reason) = line.strip_prefix("# ") else {
             let solution = Grid::from_line(line)?;
-            let (kind, of) = (Kind::Unique, Answered::Solution(solution));
-            return Ok(Self { kind, of });
+            return Ok(Self {
+                kind: Kind::Unique,
+                count: 1,
+                of: Answered::Solution(solution),
+            });
         };
         let name = reason.split(':').next().unwrap_or(reason);
-        let (kind, of) = (
-            Kind::named(name).context("an unknown outcome")?,
-            Answered::Unknown,
-        );
-        Ok(Self { kind, of })
+        let number = reason.split(' ').find_map(|word| word.parse().ok());
+        Self::named(name, number.unwrap_or(0), Answered::Unknown)
     }
 
     fn read_csv(text: &str) -> anyhow::Result<Self> {
         // As nearly all are. A reader for each of them would take more time than solving them again.
         if !text.contains('"') {
             let (input, rest) = text.split_once(',').context("too few fields")?;
-            return Self::of_input(input, rest.split([',', '\n']).next().unwrap_or(rest));
+            let mut fields = rest.split([',', '\n']);
+            let outcome = fields.next().unwrap_or(rest);
+            return Self::of_input(input, outcome, fields.nth(1).unwrap_or_default());
         }
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .from_reader(text.as_bytes());
         let record = reader.records().next().context("an empty record")??;
         let (input, outcome) = record.get(0).zip(record.get(1)).context("too few fields")?;
-        Self::of_input(input, outcome)
+        Self::of_input(input, outcome, record.get(3).unwrap_or_default())
     }
 
     fn read_json(text: &str) -> anyhow::Result<Self> {
@@ -217,17 +222,25 @@ impl Earlier {
             #[serde(borrow)]
             input: Cow<'a, str>,
             outcome: &'a str,
+            count: u32,
         }
 
         let object: Object<'_> = serde_json::from_str(text)?;
-        Self::of_input(&object.input, object.outcome)
+        Self::named(
+            object.outcome,
+            object.count,
+            Answered::Input(object.input.into_owned()),
+        )
     }
 
-    fn of_input(input: &str, outcome: &str) -> anyhow::Result<Self> {
-        Ok(Self {
-            kind: Kind::named(outcome).context("an unknown outcome")?,
-            of: Answered::Input(input.to_owned()),
-        })
+    fn of_input(input: &str, outcome: &str, count: &str) -> anyhow::Result<Self> {
+        let count = count.parse().context("the count is no number")?;
+        Self::named(outcome, count, Answered::Input(input.to_owned()))
+    }
+
+    fn named(outcome: &str, count: u32, of: Answered) -> anyhow::Result<Self> {
+        let kind = Kind::named(outcome).context("an unknown outcome")?;
+        Ok(Self { kind, count, of })
     }
 
     /// Whether it can be the answer to this.
@@ -312,7 +325,7 @@ mod tests {
         let other = Ok(PUZZLE.replacen("53", "54", 1).parse().unwrap());
         let invalid = Err(Box::new("12..".parse::<Grid>().unwrap_err().into()));
         let csv = format!("{PUZZLE},unique,{SOLUTION},1,,");
-        let json = format!("{{\"input\":\"{PUZZLE}\",\"outcome\":\"unique\"}}");
+        let json = format!("{{\"input\":\"{PUZZLE}\",\"outcome\":\"unique\",\"count\":1}}");
         for (format, text) in [
             (Format::Line, SOLUTION),
             (Format::Csv, &csv),
@@ -336,6 +349,7 @@ mod tests {
             (Format::Line, "# what: ever"),
             (Format::Csv, "a"),
             (Format::Csv, "a,b"),
+            (Format::Csv, "a,unique,b"),
             (Format::Jsonl, "{"),
             (Format::Jsonl, "{}"),
             (Format::Jsonl, "{\"input\":1,\"outcome\":2}"),

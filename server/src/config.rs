@@ -277,13 +277,20 @@ fn texts(arg: &Arg, value: &Value) -> anyhow::Result<Vec<String>> {
         }
         one => kind.text(one).map(|text| vec![text]),
     };
-    texts.ok_or_else(|| {
-        anyhow!(
-            "it is of type {}; it must be {}",
-            value.type_str(),
-            kind.expected()
-        )
-    })
+    texts.ok_or_else(|| anyhow!("{}; it must be {}", what_is(value, kind), kind.expected()))
+}
+
+/// What a value of another type is, or a list that is none of this type.
+fn what_is(value: &Value, kind: Type) -> String {
+    match value {
+        Value::Array(values) if kind == Type::Texts => {
+            match values.iter().find(|value| kind.text(value).is_none()) {
+                Some(other) => format!("it is a list with a value of type {}", other.type_str()),
+                None => "it is an empty list".to_owned(),
+            }
+        }
+        other => format!("it is of type {}", other.type_str()),
+    }
 }
 
 /// Reads a value of a file by itself, so that what is wrong with it is not said of the command line.
@@ -527,17 +534,23 @@ mod tests {
             ("drain-deadline = 30", "drain-deadline", "integer", time),
             ("socket-mode = 0o640", "socket-mode", "integer", "a string"),
             ("tls-cert = ['a', 'b']", "tls-cert", "array", "a string"),
-            ("listen = []", "listen", "array", "a string, or a list of strings"),
-            (
-                "listen = ['unix:a', 1]",
-                "listen",
-                "array",
-                "a string, or a list of strings",
-            ),
         ] {
             let file = file(text);
             let error = format!("{:#}", load(&file, &[]).unwrap_err());
             let expected = format!("{key}: it is of type {is}; it must be {expected}");
+            assert_eq!(error, format!("{}: {expected}", file.path().display()));
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_none_is_told_with_what_is_wrong_in_it() {
+        for (text, is) in [
+            ("listen = []", "an empty list"),
+            ("listen = ['unix:a', 1]", "a list with a value of type integer"),
+        ] {
+            let file = file(text);
+            let error = format!("{:#}", load(&file, &[]).unwrap_err());
+            let expected = format!("listen: it is {is}; it must be a string, or a list of strings");
             assert_eq!(error, format!("{}: {expected}", file.path().display()));
         }
     }

@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal, Write};
 use std::pin::pin;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use opentelemetry::trace::TracerProvider;
 use sudoku_server::{Drained, Front, Listener, Service, serve, serve_admin};
 use tokio::net::TcpListener;
@@ -55,23 +55,25 @@ fn start() -> anyhow::Result<ExitCode> {
     if let Err(error) = config.args.settings().check() {
         bail!(config.blame(&error));
     }
-    check_together(&config.args)?;
+    check_together(&config)?;
     if config.args.print_config {
         print!("{}", config.to_toml());
         return Ok(ExitCode::SUCCESS);
     }
-    Ok(match run(&config.args)? {
+    Ok(match run(&config)? {
         Drained::Finished => ExitCode::SUCCESS,
         Drained::CutOff => ExitCode::from(CUT_OFF),
     })
 }
 
 /// Refuses settings that only together make no sense, and calls that would go over a network in the open by accident.
-fn check_together(args: &Args) -> anyhow::Result<()> {
+fn check_together(config: &Config) -> anyhow::Result<()> {
+    let args = &config.args;
+    let lone = |set, missing| Err(anyhow!("{} is set, and {missing} is not", config.origin(set)));
     match (&args.tls_cert, &args.tls_key) {
-        (Some(_), None) => bail!("tls-cert is set, and tls-key is not"),
-        (None, Some(_)) => bail!("tls-key is set, and tls-cert is not"),
-        (None, None) if args.tls_client_ca.is_some() => bail!("tls-client-ca is set, and tls-cert is not"),
+        (Some(_), None) => return lone("tls-cert", "tls-key"),
+        (None, Some(_)) => return lone("tls-key", "tls-cert"),
+        (None, None) if args.tls_client_ca.is_some() => return lone("tls-client-ca", "tls-cert"),
         (Some(_), Some(_)) => return Ok(()),
         (None, None) => {}
     }
@@ -85,7 +87,8 @@ fn check_together(args: &Args) -> anyhow::Result<()> {
 }
 
 #[tokio::main]
-async fn run(args: &Args) -> anyhow::Result<Drained> {
+async fn run(config: &Config) -> anyhow::Result<Drained> {
+    let args = &config.args;
     log_to_standard_error(args.log_format)?;
     for (name, meant) in config::unknown_variables(env::vars_os().map(|(name, _)| name)) {
         tracing::warn!(name, meant, "there is no setting of this variable");
@@ -97,7 +100,7 @@ async fn run(args: &Args) -> anyhow::Result<Drained> {
             .saturating_add(settings.admin_max_connections),
     );
     let mut signals = Signals::new().context("cannot listen for signals")?;
-    let secrets = Secrets::load(args)?;
+    let secrets = Secrets::load(config)?;
     let fresh = secrets.clone().keep_fresh(Hangups::new()?, args.reload_interval);
     let service = Service::new(settings)?;
     let listeners = listen(args).await?;

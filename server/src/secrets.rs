@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use sudoku_server::{FileError, Front, Tls, Tokens};
 
-use crate::args::Args;
+use crate::config::Config;
 use crate::signals::Hangups;
 
 /// What the files hold. Clones share it.
@@ -17,18 +17,19 @@ pub struct Secrets {
 
 impl Secrets {
     /// Reads the files that the settings name.
-    pub fn load(args: &Args) -> anyhow::Result<Self> {
+    pub fn load(config: &Config) -> anyhow::Result<Self> {
+        let args = &config.args;
         let tls = match (&args.tls_cert, &args.tls_key) {
             (Some(certificate), Some(key)) => {
                 let tls = Tls::load(certificate.clone(), key.clone(), args.tls_client_ca.clone());
-                Some(tls.map_err(|error| blame(args, &error))?)
+                Some(tls.map_err(|error| blame(config, &error))?)
             }
             _ => None,
         };
         let tokens = args.token_file.clone().map(Tokens::load).transpose();
         Ok(Self {
             tls,
-            tokens: tokens.map_err(|error| blame(args, &error))?,
+            tokens: tokens.map_err(|error| blame(config, &error))?,
         })
     }
 
@@ -70,8 +71,9 @@ impl Secrets {
     }
 }
 
-/// Says which setting names the file that is no good.
-fn blame(args: &Args, error: &FileError) -> anyhow::Error {
+/// Says where the file that is no good is named.
+fn blame(config: &Config, error: &FileError) -> anyhow::Error {
+    let args = &config.args;
     let settings = [
         ("tls-cert", &args.tls_cert),
         ("tls-key", &args.tls_key),
@@ -82,7 +84,7 @@ fn blame(args: &Args, error: &FileError) -> anyhow::Error {
         .iter()
         .find(|(_, file)| file.as_deref() == Some(error.path()));
     match named {
-        Some((setting, _)) => anyhow!("{setting}: {error}"),
+        Some((setting, _)) => anyhow!("{}: {error}", config.origin(setting)),
         None => anyhow!("{error}"),
     }
 }

@@ -243,6 +243,44 @@ fn files_that_are_no_good_stop_the_start() {
     assert!(text.contains("/nowhere/tokens"), "{text}");
 }
 
+#[test]
+fn a_file_that_is_no_good_is_told_with_where_it_is_named() {
+    let authority = Authority::new();
+    authority.install(&authority.issue("localhost"));
+    let path = |name: &str| authority.path(name).to_str().unwrap().to_owned();
+    let good = [("tls-cert", path("server.pem")), ("tls-key", path("server.key"))];
+    let config = authority.path("sudoku.toml");
+    for key in ["tls-cert", "tls-key", "tls-client-ca", "token-file"] {
+        let command = || {
+            let mut command = support::command();
+            for (other, file) in good.iter().filter(|(other, _)| *other != key) {
+                command.arg(format!("--{other}={file}"));
+            }
+            command
+        };
+        let (mut by_flag, mut by_variable, mut by_file) = (command(), command(), command());
+        let variable = format!("SUDOKU_{}", key.to_uppercase().replace('-', "_"));
+        by_flag.arg(format!("--{key}=/nowhere/a"));
+        by_variable.env(&variable, "/nowhere/a");
+        fs::write(&config, format!("{key} = '/nowhere/a'")).unwrap();
+        by_file.arg("--config").arg(&config);
+        for (command, place) in [
+            (&mut by_flag, format!("--{key}")),
+            (&mut by_variable, variable),
+            (&mut by_file, format!("{}: {key}", config.display())),
+        ] {
+            let told = format!("sudoku-server: {place}: /nowhere/a: cannot read the file: No such file");
+            let text = refused(command);
+            assert!(text.contains(&told), "{text}");
+        }
+    }
+    let text = refused(support::command().env("SUDOKU_TLS_KEY", "/nowhere/a"));
+    assert!(
+        text.contains("SUDOKU_TLS_KEY is set, and tls-cert is not"),
+        "{text}"
+    );
+}
+
 /// The digest of the token, by another program than ours.
 fn line(name: &str, token: &str) -> String {
     let path = tempfile::NamedTempFile::new().unwrap();

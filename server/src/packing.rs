@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use flate2::Compression;
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use http::HeaderMap;
 
@@ -55,13 +55,18 @@ impl Packing {
 pub(crate) fn unpack(packed: &[u8], limit: u32, unpacked: &mut Vec<u8>) -> Result<(), Error> {
     unpacked.clear();
     let most = u64::from(limit) + 1;
-    GzDecoder::new(packed)
+    let mut decoder = GzDecoder::new(packed);
+    decoder
+        .by_ref()
         .take(most)
         .read_to_end(unpacked)
         .map_err(|error| Error::malformed(&error.to_string()))?;
-    match unpacked.len() as u64 == most {
-        true => Err(Error::MessageTooLarge { limit }),
-        false => Ok(()),
+    if unpacked.len() as u64 == most {
+        return Err(Error::MessageTooLarge { limit });
+    }
+    match decoder.get_ref().is_empty() {
+        true => Ok(()),
+        false => Err(Error::malformed("more bytes follow a packed message")),
     }
 }
 
@@ -125,6 +130,23 @@ mod tests {
             unpack(&packed, 1_000, &mut unpacked),
             Err(Error::Malformed(_))
         ));
+    }
+
+    /// Else a message of several packed ones, which gzip allows, would lose all but the first.
+    #[test]
+    fn nothing_follows_a_packed_message() {
+        let (mut packed, mut unpacked) = (Vec::new(), Vec::new());
+        pack(b"one", &mut packed);
+        let mut two = packed.clone();
+        pack(b"another", &mut two);
+        let more = Err(Error::malformed("more bytes follow a packed message"));
+        for longer in [
+            two,
+            [packed.as_slice(), b"junk"].concat(),
+            [packed, vec![0]].concat(),
+        ] {
+            assert_eq!(unpack(&longer, 1_000, &mut unpacked), more);
+        }
     }
 
     /// It may be a thousand times as much.

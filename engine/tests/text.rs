@@ -181,7 +181,7 @@ fn repeated(bytes: &[u8], times: usize) -> Repeated<'_> {
 #[test]
 fn a_line_without_an_end_is_one_error() {
     let puzzle = format!("\n{PUZZLE}\n");
-    for filler in ["7", ".", "-", " ", "abc, ", "é", ":1", "1 2 ", "\0"] {
+    for filler in ["7", ".", "-", "abc, ", "é", ":1", "1 2 ", "\0"] {
         let filler = filler.repeat(1000);
         let endless = repeated(filler.as_bytes(), 2000).chain(puzzle.as_bytes());
         let items: Vec<_> = Reader::new(BufReader::new(endless)).map(Result::unwrap).collect();
@@ -206,6 +206,33 @@ fn a_long_line_may_begin_with_a_puzzle_or_be_a_comment() {
         let items: Vec<_> = Reader::new(BufReader::new(long)).map(Result::unwrap).collect();
         assert_eq!(items.len(), puzzles);
         assert!(items.iter().all(Result::is_ok));
+    }
+}
+
+#[test]
+fn a_blank_line_is_one_however_long_it_is() {
+    for space in [" ", "\t", "\u{3000}"] {
+        for end in ["\n", "# a comment\n", ""] {
+            let head = format!("{PUZZLE}\n");
+            let tail = format!("{end}\n{OTHER}\n");
+            let long = head
+                .as_bytes()
+                .chain(repeated(space.as_bytes(), 1_000_000))
+                .chain(tail.as_bytes());
+            let items: Vec<_> = Reader::new(BufReader::new(long)).map(Result::unwrap).collect();
+            assert_eq!(items, [Ok(grid(PUZZLE)), Ok(grid(OTHER))], "{space:?} {end:?}");
+        }
+    }
+    let nothing = BufReader::new(repeated(b" ", 1_000_000));
+    let items: Vec<_> = Reader::new(nothing).map(Result::unwrap).collect();
+    assert_eq!(items.len(), 1);
+    assert_eq!(items[0].as_ref().unwrap_err().kind(), &ParseErrorKind::Empty);
+    // Behind it stands a puzzle, or what is none.
+    for (behind, is_puzzle) in [(PUZZLE, true), (&PUZZLE[1..], false)] {
+        let long = repeated(b" ", 1_000_000).chain(behind.as_bytes());
+        let items: Vec<_> = Reader::new(BufReader::new(long)).map(Result::unwrap).collect();
+        assert_eq!(items.len(), 1);
+        assert_eq!(items[0].is_ok(), is_puzzle, "{behind}");
     }
 }
 

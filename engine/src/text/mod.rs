@@ -45,7 +45,8 @@
 //! - A complete grid after a shorter field of cells on the same line is the solution of a puzzle that was cut short, so
 //!   that line is an error.
 //! - A line of at most 25 cells is taken for a row of a grid, unless it follows a line with a puzzle.
-//! - A line that is longer than 64 KiB is read up to there, lists and XML excepted, which are read to their end.
+//! - A line that is longer than 64 KiB, without the space before it, is read up to there, lists and XML excepted, which
+//!   are read to their end.
 
 mod alphabet;
 mod brackets;

@@ -62,11 +62,16 @@ impl Parser {
 
     /// Reads a line, or a piece of one. Returns whether the rest of the line is needed.
     pub fn read(&mut self, text: Source<'_>, ends_line: bool) -> bool {
-        self.has_text = self.has_text || !text.trimmed().characters.is_empty();
+        let is_blank = || text.trimmed().characters.is_empty();
+        self.has_text = self.has_text || !is_blank();
         if let Mode::Xml(xml) = &self.mode
             && xml.has_ended_before(text)
         {
             self.mode = Mode::Lines;
+        }
+        if !ends_line && matches!(self.mode, Mode::Lines) && is_blank() {
+            // What the line is, what follows the space says.
+            return true;
         }
         match &mut self.mode {
             Mode::Brackets(brackets) => brackets.read(text, &mut self.items),

@@ -36,7 +36,6 @@ pub(super) struct Connector {
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     Tcp(String, u16),
-    #[cfg_attr(not(unix), expect(dead_code, reason = "such endpoints are refused"))]
     Unix(PathBuf),
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::server::Server;
-use common::{EASY, assert_solves, chain, collect, grid, interrupted, puzzle, until};
+use common::{EASY, assert_solves, chain, collect, failed, grid, interrupted, puzzle, until};
 use sudoku_client::{Error, Grid, Reason, SudokuClient};
 use sudoku_server::{Drained, Service, Settings};
 use tokio::net::TcpListener;
@@ -99,10 +99,7 @@ async fn a_server_of_another_kind_is_no_connection() {
         }
     });
     let client = SudokuClient::connect_lazy(address.to_string()).unwrap();
-    let error = timeout(PATIENCE, client.solve(&grid(EASY)))
-        .await
-        .unwrap()
-        .unwrap_err();
+    let error = failed(&client).await;
     assert!(matches!(error, Error::Transport(_)), "{error:?}");
 }
 
@@ -128,10 +125,7 @@ async fn a_silent_server_is_not_waited_for_past_the_deadline() {
     let client = SudokuClient::connect_lazy(listener.local_addr().unwrap().to_string())
         .unwrap()
         .with_deadline(Duration::from_millis(50));
-    let error = timeout(PATIENCE, client.solve(&grid(EASY)))
-        .await
-        .unwrap()
-        .unwrap_err();
+    let error = failed(&client).await;
     assert!(matches!(error, Error::DeadlineExceeded), "{error:?}");
     let (_, error) = timeout(PATIENCE, collect(client.solve_iter([grid(EASY)])))
         .await

@@ -6,7 +6,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{chain, grid, puzzle};
+use common::{EASY, chain, failed, grid, puzzle};
 use sudoku_client::{Error, Grid, Outcome, SudokuClient};
 use test_support::server::{Process, Signal};
 use tokio::time::timeout;
@@ -128,7 +128,7 @@ async fn a_stream_outlives_its_servers() {
     assert!(outcomes.next().await.is_none());
 
     // The frozen one is known by now, so that no call waits for it.
-    assert!(client.solve(&grid(common::EASY)).await.unwrap().is_unique());
+    assert!(client.solve(&grid(EASY)).await.unwrap().is_unique());
     let mut outcomes = client.solve_iter(expected.all());
     let mut answered = 0;
     let error = loop {
@@ -164,9 +164,6 @@ async fn a_call_to_a_frozen_server_fails() {
     let client = SudokuClient::connect(&frozen.address).await.unwrap();
     frozen.freeze();
     let client = client.with_retries(0);
-    let error = timeout(PATIENCE, client.solve(&grid(common::EASY)))
-        .await
-        .expect("hangs")
-        .unwrap_err();
+    let error = failed(&client).await;
     assert_eq!(error.to_string(), "the service does not answer");
 }

@@ -12,6 +12,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use sudoku_client::SudokuClient;
 use sudoku_server::Settings;
+use tokio::runtime::Runtime;
 use tokio_stream::StreamExt;
 use tonic::body::Body;
 use tonic::codegen::http::Request;
@@ -68,14 +69,17 @@ async fn calls_belong_to_the_trace_of_the_program() {
     }
 }
 
+/// Runs all on this thread, where a recorder may be set for it.
+fn runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
+}
+
 #[test]
 fn calls_are_counted_and_timed() {
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     metrics::with_local_recorder(&recorder, || {
         runtime.block_on(async {
             let client = common::client();
@@ -125,10 +129,7 @@ fn counted(snapshotter: &Snapshotter) -> (Vec<(String, String, u64)>, usize) {
 fn servers_that_are_taken_out_are_counted() {
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let ejections = |client: SudokuClient| {
         let call = async { collect(client.solve_iter([grid(EASY)])).await.1.unwrap() };
         metrics::with_local_recorder(&recorder, || runtime.block_on(call));

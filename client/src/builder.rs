@@ -180,8 +180,9 @@ impl ClientBuilder {
     ///
     /// Retried are connections that cannot be made or break, UNAVAILABLE, and RESOURCE_EXHAUSTED where the server asks to
     /// come back. A connection that fails for a certificate that is refused, or since the server does not speak TLS or
-    /// speaks nothing else, is tried on other endpoints alone. The first pause is 100 ms, each further one twice as long, with a random part of up to as much on top.
-    /// All retries of a client together are bounded by a share of the calls that succeed.
+    /// speaks nothing else, is tried on other endpoints alone. The first pause is 100 ms, each further one twice as long,
+    /// with a random part of up to as much on top. All retries of a client together are bounded by a share of the calls
+    /// that succeed.
     pub fn retries(mut self, retries: usize) -> Self {
         self.retries = retries;
         self

@@ -86,6 +86,14 @@ pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
         .unwrap_or_else(|_| panic!("waited for ever until {what}"));
 }
 
+/// The error of a call that fails, and does not hang.
+pub async fn failed(client: &SudokuClient) -> Error {
+    tokio::time::timeout(Duration::from_secs(120), client.solve(&grid(EASY)))
+        .await
+        .expect("the call hangs")
+        .unwrap_err()
+}
+
 /// What ended a stream after `answered` outcomes.
 pub fn interrupted(error: Option<Error>, answered: usize) -> Error {
     match error {

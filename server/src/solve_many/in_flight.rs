@@ -221,6 +221,7 @@ fn grid_error(line: &[u8]) -> Option<GridError> {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
     use std::task::Waker;
     use std::thread;
     use std::time::Duration;
@@ -289,5 +290,34 @@ mod tests {
             assert_eq!(service.load().messages, 0);
             assert_eq!((in_flight.weight, in_flight.lane.known_parts()), (0, 0));
         }
+    }
+
+    /// Takes messages of 256 puzzles as long as there is room, and gives how many there was room for.
+    fn fill(in_flight: &mut InFlight) -> usize {
+        let message = SolveManyRequest {
+            puzzles: vec![".".repeat(81); 256],
+            options: None,
+        };
+        let message = message.encode_to_vec();
+        while in_flight.has_room() {
+            in_flight.take(&Puzzles::read(&message).unwrap()).unwrap();
+            in_flight.send();
+        }
+        in_flight.messages.len()
+    }
+
+    /// The workers are tasks of this test's thread, and so do nothing while it does not wait.
+    #[tokio::test]
+    async fn streams_that_wait_share_what_one_alone_may_have() {
+        let settings = Settings {
+            threads: NonZeroUsize::MIN,
+            ..Settings::default()
+        };
+        let service = Service::new(settings).unwrap();
+        let mut streams: Vec<_> = (0..30).map(|_| InFlight::new(&service, None, None)).collect();
+        let filled: Vec<_> = streams.iter_mut().map(fill).collect();
+        assert_eq!(filled[0], MOST_PUZZLES / 256);
+        assert_eq!(filled[3], MOST_PUZZLES / 4 / 256);
+        assert_eq!(filled[29], 2);
     }
 }

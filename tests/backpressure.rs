@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -144,15 +145,21 @@ async fn what_a_stream_has_answered_is_room_for_others() {
 
 #[tokio::test]
 async fn large_messages_fill_a_stream_before_it_has_many() {
-    let server = Server::start(patient()).await;
-    let mut client = server.client().await;
-    let mut large = message(vec![EMPTY; 2_000]);
-    large.options = Some(support::count_all());
-    large.options.as_mut().unwrap().solution_limit = 1_000_000;
-    let (messages, fetched) = counted(large);
-    let _answers = soon(client.solve_many(messages)).await.unwrap();
-    // With five there are more than 8,192 puzzles.
-    until("the stream is full", || server.service.load().messages >= 5).await;
-    at_rest("the messages stop", || fetched.load(Ordering::Relaxed)).await;
-    assert_eq!(server.service.load().messages, 5);
+    // With so many there are more than 8,192 puzzles for each thread.
+    for (threads, most) in [(1, 5), (2, 9)] {
+        let settings = Settings {
+            threads: NonZeroUsize::new(threads).unwrap(),
+            ..patient()
+        };
+        let server = Server::start(settings).await;
+        let mut client = server.client().await;
+        let mut large = message(vec![EMPTY; 2_000]);
+        large.options = Some(support::count_all());
+        large.options.as_mut().unwrap().solution_limit = 1_000_000;
+        let (messages, fetched) = counted(large);
+        let _answers = soon(client.solve_many(messages)).await.unwrap();
+        until("the stream is full", || server.service.load().messages >= most).await;
+        at_rest("the messages stop", || fetched.load(Ordering::Relaxed)).await;
+        assert_eq!(server.service.load().messages, most);
+    }
 }

@@ -198,6 +198,28 @@ fn few_puzzles_alone_are_left_open_and_in_company_they_are_not() {
 }
 
 #[test]
+fn what_waits_is_what_has_not_begun() {
+    for isa in Isa::available() {
+        let mut engine = Engine::new(isa, 3);
+        assert_eq!(engine.waiting(), 0);
+        for key in 0..3 {
+            let batch = Batch::new(key, vec![evil()[0]; 400], Options::default());
+            assert!(engine.submit(batch).is_ok());
+        }
+        assert_eq!(engine.waiting(), 1_200);
+        engine.run(1);
+        let begun = 1_200 - engine.waiting();
+        assert!((256..=512).contains(&begun), "{begun}");
+        engine.cancel(2);
+        assert!(engine.waiting() <= 800);
+        while !engine.is_idle() {
+            engine.run(64);
+        }
+        assert_eq!(engine.waiting(), 0);
+    }
+}
+
+#[test]
 fn an_empty_batch_is_finished_at_once() {
     let mut engine = Engine::new(Isa::detect(), 1);
     engine

@@ -56,8 +56,9 @@ pub struct Settings {
     /// `SolveMany` streams open at once, 1 or more; one more is refused as overloaded. Default 512.
     pub max_streams: usize,
     /// Messages of one `SolveMany` stream that are taken and not yet answered, 1 or more. With that many the server
-    /// stops reading the stream until an answer has left, and so it does with 8,192 puzzles in them, or with 512 and
-    /// more where many streams have puzzles waiting. One with a solution limit n above 2 counts as n / 2. Default 4,096.
+    /// stops reading the stream until an answer has left, and so it does with 8,192 puzzles in them for each of its
+    /// `threads`, or fewer where other streams have puzzles waiting. One with a solution limit n above 2 counts as n / 2.
+    /// Default 4,096.
     pub messages_per_stream: usize,
     /// Such messages of all streams together, not counting one for each stream, which it may always have. Default
     /// 16,384.

@@ -144,6 +144,17 @@ impl<S: Simd> Core<S> {
         self.active.is_empty() && self.new_lanes.is_empty() && self.queue.is_empty()
     }
 
+    /// How many puzzles wait in batches: no lane has them, nor are they decoded for one.
+    pub(super) fn waiting(&self) -> usize {
+        self.queued().map(Batch::waiting).sum()
+    }
+
+    /// The batches with puzzles to take.
+    fn queued(&self) -> impl Iterator<Item = &Batch> {
+        let of_index = |&index: &u16| self.batches[usize::from(index)].as_ref();
+        self.queue.iter().filter_map(of_index)
+    }
+
     /// Sets how many puzzles are the least to start on with all lanes free.
     pub(super) fn set_least(&mut self, least: usize) {
         self.least = least;
@@ -177,15 +188,10 @@ impl<S: Simd> Core<S> {
 
     /// Whether the lanes are free, and the puzzles that wait are not worth starting for.
     fn is_too_little(&self) -> bool {
-        let waiting = || {
-            self.queue
-                .iter()
-                .filter_map(|&index| self.batches[usize::from(index)].as_ref())
-        };
         self.active.is_empty()
             && self.new_lanes.is_empty()
-            && waiting().all(Batch::is_untouched)
-            && waiting().map(|batch| batch.puzzles().len()).sum::<usize>() < self.least
+            && self.queued().all(Batch::is_untouched)
+            && self.waiting() < self.least
     }
 
     /// Gives back all batches that wait, as they came.

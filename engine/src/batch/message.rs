@@ -227,8 +227,13 @@ impl Batch {
         self.taken == 0
     }
 
+    /// How many puzzles are left to take.
+    pub(super) fn waiting(&self) -> usize {
+        self.puzzles.len() - self.taken
+    }
+
     pub(super) fn is_taken(&self) -> bool {
-        self.taken == self.puzzles.len()
+        self.waiting() == 0
     }
 
     /// Notes an outcome.

@@ -157,6 +157,12 @@ impl Engine {
         on_core!(&mut self.core, core => core.cancel(key))
     }
 
+    /// How many puzzles it holds that it has not begun. With some 512 or more it is never short of them for a hundred
+    /// microseconds' worth of sweeps, however easy they are.
+    pub fn waiting(&self) -> usize {
+        on_core!(&self.core, core => core.waiting())
+    }
+
     /// Whether it has no work. Finished batches may still be in it.
     pub fn is_idle(&self) -> bool {
         on_core!(&self.core, core => core.is_idle())

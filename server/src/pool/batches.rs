@@ -7,15 +7,16 @@ use sudoku_engine::Isa;
 use sudoku_engine::batch::{Batch, Engine};
 
 use super::call::{Done, Duty, Wakes};
+use super::schedule::Source;
 use super::work::{Puzzle, Work};
 use crate::options::Options;
 
-/// How many puzzles the engine is given before it has to finish some. It works on 256, has as many ready for the lanes that
-/// become free, and shares these among the batches that wait: more hard ones would only make the others wait longer.
-const LEAST_PUZZLES: usize = 768;
+/// How many puzzles wait in the engine when it has enough: as many easy ones as it begins before it is given more. With more
+/// of them streams would only have to have more under way.
+const ENOUGH: usize = 512;
 
-/// The same for puzzles so easy that it goes through these in a turn.
-const MOST_PUZZLES: usize = 4_096;
+/// The most batches in the engine: one for each puzzle that waits, and one for each of the 512 that it works on or has ready.
+const CAPACITY: usize = ENOUGH + 512;
 
 /// The least that a batch counts as, since it has a cost of its own.
 const LEAST_SIZE: usize = 4;
@@ -24,7 +25,8 @@ const LEAST_SIZE: usize = 4;
 /// With half of it a puzzle that is easy takes a tenth more of the server's time.
 const TURN: Duration = Duration::from_micros(300);
 
-/// After how many sweeps it looks at the clock.
+/// After how many sweeps it is given more puzzles, and the clock is looked at. It was short of puzzles for a tenth of its
+/// sweeps when it got all of them before a turn, since what a turn takes is not known before.
 const SWEEPS: u32 = 16;
 
 /// The engine, and what came in since it last worked.
@@ -34,10 +36,6 @@ pub(super) struct Batches {
     isa: Isa,
     /// What is in the engine, by the key of its batch.
     parts: HashMap<u64, Part>,
-    /// The size of all that is in the engine.
-    held: usize,
-    /// The size of what it should have.
-    goal: usize,
 }
 
 /// What is to be known of puzzles that are in the engine.
@@ -45,7 +43,6 @@ pub(super) struct Batches {
 struct Part {
     duty: Duty,
     options: Options,
-    size: usize,
 }
 
 /// How much of the engine's room a batch takes.
@@ -56,68 +53,81 @@ pub(super) fn size(batch: &Batch) -> usize {
 impl Batches {
     pub fn new(isa: Isa) -> Self {
         Self {
-            // The last batch that is taken may be larger than the room that was left.
-            engine: Engine::new(isa, MOST_PUZZLES / LEAST_SIZE),
+            engine: Engine::new(isa, CAPACITY),
             isa,
             parts: HashMap::new(),
-            held: 0,
-            goal: LEAST_PUZZLES,
         }
     }
 
     /// How much more it should be given.
     pub fn room(&self) -> usize {
-        self.goal.saturating_sub(self.held)
+        ENOUGH.saturating_sub(self.engine.waiting())
     }
 
     pub fn is_idle(&self) -> bool {
-        self.held == 0
+        self.parts.is_empty()
     }
 
     /// Takes a part of a stream in. Pushes it to the single engine if there are too many.
     pub fn take(&mut self, duty: Duty, options: Options, batch: Batch, rest: &mut Vec<Work>) {
-        let part = Part {
-            duty,
-            options,
-            size: size(&batch),
-        };
+        let part = Part { duty, options };
         let key = batch.key();
         match self.engine.submit(batch) {
             Ok(()) => {
-                self.held += part.size;
                 self.parts.insert(key, part);
             }
             Err(batch) => part.settle(batch, rest, &mut Wakes::default()),
         }
     }
 
-    /// Works for a turn. Pushes what is left to the single engine.
-    pub fn advance(&mut self, rest: &mut Vec<Work>) {
+    /// Works for a turn, and takes more from `source` as it gets room. Pushes what is left to the single engine.
+    pub fn advance(&mut self, source: &mut impl Source<Work>, rest: &mut Vec<Work>) {
         self.give_up();
         let begin = Instant::now();
-        while self.engine.run(SWEEPS) == SWEEPS && begin.elapsed() < TURN {}
-        let before = self.held;
         let mut calls = Wakes::default();
-        while let Some(batch) = self.engine.finished() {
-            let Some(part) = self.parts.remove(&batch.key()) else {
-                continue;
-            };
-            self.held -= part.size;
-            part.settle(batch, rest, &mut calls);
+        loop {
+            self.engine.run(SWEEPS);
+            self.settle(rest, &mut calls);
+            if begin.elapsed() >= TURN {
+                return;
+            }
+            self.take_more(source, rest);
+            if self.is_idle() {
+                return;
+            }
         }
-        // What two turns like this one take.
-        self.goal = (2 * (before - self.held)).clamp(LEAST_PUZZLES, MOST_PUZZLES);
+    }
+
+    fn take_more(&mut self, source: &mut impl Source<Work>, rest: &mut Vec<Work>) {
+        let room = self.room();
+        if room == 0 {
+            return;
+        }
+        for task in source.more(room) {
+            match task {
+                Work::Batch { duty, options, batch } => self.take(duty, options, batch, rest),
+                other => rest.push(other),
+            }
+        }
+    }
+
+    /// Takes out what is finished.
+    fn settle(&mut self, rest: &mut Vec<Work>, calls: &mut Wakes) {
+        while let Some(batch) = self.engine.finished() {
+            if let Some(part) = self.parts.remove(&batch.key()) {
+                part.settle(batch, rest, calls);
+            }
+        }
     }
 
     /// Drops what is for calls that are over.
     fn give_up(&mut self) {
         let now = Instant::now();
-        let (engine, held) = (&mut self.engine, &mut self.held);
+        let engine = &mut self.engine;
         self.parts.retain(|&key, part| {
             let wanted = !part.duty.call().is_over(now);
             if !wanted {
                 engine.cancel(key);
-                *held -= part.size;
             }
             wanted
         });
@@ -147,5 +157,99 @@ impl Part {
             options: self.options,
             puzzles,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
+
+    use sudoku_engine::Grid;
+    use sudoku_engine::batch;
+
+    use super::super::call::Call;
+    use super::super::schedule::Schedule;
+    use super::*;
+
+    /// Rated among the hardest that people solve.
+    const EVIL: &str = "98.7..6..75..4......3..8.7.5....7.3...94.........2.1..3.......1.9...5.8...52....6";
+
+    const OPTIONS: Options = Options {
+        solution_limit: 2,
+        time_limit: Duration::from_secs(3_600),
+        omit_solutions: true,
+    };
+
+    /// Has so many parts of so many puzzles, and notes how much it was asked for.
+    struct Parts {
+        call: Arc<Call>,
+        puzzles: usize,
+        left: usize,
+        given: u64,
+        rooms: Vec<usize>,
+    }
+
+    impl Parts {
+        fn new(puzzles: usize, left: usize) -> Self {
+            let schedule = Schedule::<Work>::new(NonZeroUsize::MIN);
+            Self {
+                call: Arc::new(Call::new(schedule.open(), Isa::detect(), None)),
+                puzzles,
+                left,
+                given: 0,
+                rooms: Vec::new(),
+            }
+        }
+
+        fn next(&mut self) -> Option<Work> {
+            self.left = self.left.checked_sub(1)?;
+            self.given += 1;
+            let puzzles = vec![Grid::from_line(EVIL).unwrap(); self.puzzles];
+            Some(Work::Batch {
+                duty: Duty::new(Arc::clone(&self.call), self.given),
+                options: OPTIONS,
+                batch: Batch::new(self.given, puzzles, batch::Options::default()),
+            })
+        }
+    }
+
+    impl Source<Work> for Parts {
+        fn more(&mut self, room: usize) -> impl Iterator<Item = Work> {
+            self.rooms.push(room);
+            let parts = room.div_ceil(self.puzzles.max(LEAST_SIZE));
+            let parts: Vec<Work> = (0..parts).map_while(|_| self.next()).collect();
+            parts.into_iter()
+        }
+    }
+
+    /// Gives it all there is. Returns what it pushed back, and in how many turns it was done.
+    fn solve(parts: &mut Parts) -> (Vec<Work>, usize) {
+        let mut batches = Batches::new(Isa::detect());
+        let (mut rest, mut turns) = (Vec::new(), 0);
+        while parts.left > 0 || !batches.is_idle() {
+            // As much as it takes to begin with.
+            while parts.left > 0 && batches.room() > 0 {
+                batches.take_more(parts, &mut rest);
+            }
+            let asked = parts.rooms.len();
+            batches.advance(parts, &mut rest);
+            turns += usize::from(parts.rooms.len() > asked);
+        }
+        (rest, turns)
+    }
+
+    #[test]
+    fn a_turn_goes_on_with_what_comes_amid_it() {
+        let mut parts = Parts::new(256, 20);
+        let (rest, turns) = solve(&mut parts);
+        assert!(rest.is_empty());
+        assert!(turns > 0, "it asked for none but before its turns");
+    }
+
+    #[test]
+    fn there_is_a_place_for_each_of_the_smallest_parts() {
+        let (rest, _) = solve(&mut Parts::new(1, 1_500));
+        assert!(rest.is_empty(), "{} were pushed back", rest.len());
     }
 }

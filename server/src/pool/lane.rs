@@ -39,7 +39,7 @@ pub(crate) struct Lane {
     unsent: u64,
     /// The number of the first puzzle of the oldest part that is not solved as a whole.
     whole_until: u64,
-    /// How many streams had puzzles waiting for each worker, this one included, when it last gave them some.
+    /// How many streams had puzzles waiting for the workers, this one included, when it last gave them some.
     crowd: usize,
     /// Work on parts that are complete.
     outbox: Vec<Work>,
@@ -90,7 +90,7 @@ impl Lane {
             next_puzzle: 0,
             unsent: 0,
             whole_until: 0,
-            crowd: 0,
+            crowd: 1,
             outbox: Vec::new(),
             inbox: Vec::new(),
         }
@@ -148,10 +148,11 @@ impl Lane {
         }
     }
 
-    /// Its share of so many puzzles among the streams that have some waiting: at least what the workers take of it in two
-    /// of their rounds, so that it misses none.
-    pub fn share_of(&self, puzzles: usize) -> usize {
-        (puzzles / self.crowd.max(1)).max(2 * PART_PUZZLES)
+    /// Its share of so many puzzles for each worker among the streams that have some waiting: at least what the workers take
+    /// of it in two of their rounds, so that it misses none.
+    pub fn share_of(&self, puzzles_a_worker: usize) -> usize {
+        let puzzles = puzzles_a_worker.saturating_mul(self.pool.schedule.workers());
+        (puzzles / self.crowd.max(1)).max(1)
     }
 
     /// Ends the part that takes in puzzles.

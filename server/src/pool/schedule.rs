@@ -57,11 +57,18 @@ pub(super) trait Worker {
     /// Works for a turn of well under a millisecond, or keeps the work. Pushes what is left to do.
     fn turn(&mut self, task: Self::Task, rest: &mut Vec<Self::Task>);
 
-    /// Works for a turn on what it keeps. Pushes what it wants to keep no longer.
-    fn advance(&mut self, rest: &mut Vec<Self::Task>);
+    /// Works for a turn on what it keeps, and on what it takes from `source` when it gets room. Pushes what it wants to keep
+    /// no longer.
+    fn advance(&mut self, source: &mut impl Source<Self::Task>, rest: &mut Vec<Self::Task>);
 
     /// Drops what it keeps, after a panic while it advanced.
     fn reset(&mut self);
+}
+
+/// Where a worker gets more work amid a turn.
+pub(super) trait Source<T> {
+    /// Work at first sight, as much as there is room for.
+    fn more(&mut self, room: usize) -> impl Iterator<Item = T>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,11 +137,11 @@ impl<T: Task> Schedule<T> {
         id
     }
 
-    /// Adds work, each piece to its lane. Returns how many lanes have work for each worker that is not hard and waits.
+    /// Adds work, each piece to its lane. Returns how many lanes have work that is not hard and waits.
     pub fn add(&self, work: impl IntoIterator<Item = T>) -> usize {
         let mut state = self.lock();
         state.file(work, self.workers);
-        let lanes = state.new.len() / self.workers;
+        let lanes = state.new.len();
         self.unlock_and_wake(state);
         lanes
     }
@@ -150,6 +157,11 @@ impl<T: Task> Schedule<T> {
     pub fn close(&self) {
         self.lock().closed = true;
         self.work.notify_waiters();
+    }
+
+    /// How many workers there are to be.
+    pub fn workers(&self) -> usize {
+        self.workers
     }
 
     pub fn is_busy(&self) -> bool {
@@ -187,6 +199,13 @@ impl<T: Task> Schedule<T> {
         }
         self.unlock_and_wake(state);
         Next::Turns(hard)
+    }
+
+    /// Takes work at first sight for a worker amid its turn.
+    fn take_fresh(&self, room: usize, tasks: &mut Vec<T>) {
+        let mut state = self.lock();
+        state.take_new(room, Stage::New, tasks);
+        self.unlock_and_wake(state);
     }
 
     /// Files what is left after a worker's turns. `hard` is the lane whose hard work it had.
@@ -233,13 +252,30 @@ impl<T: Task> Post<T> {
             for task in tasks.drain(..) {
                 contain(|| worker.turn(task, &mut rest));
             }
-            if !contain(|| worker.advance(&mut rest)) {
+            let mut fresh = Fresh {
+                schedule,
+                tasks: &mut tasks,
+            };
+            if !contain(|| worker.advance(&mut fresh, &mut rest)) {
                 worker.reset();
             }
             schedule.end_turns(hard, &mut rest);
             // Connections are read and written now, and single calls answered.
             tokio::task::yield_now().await;
         }
+    }
+}
+
+/// The schedule's work at first sight.
+struct Fresh<'a, T: Task> {
+    schedule: &'a Schedule<T>,
+    tasks: &'a mut Vec<T>,
+}
+
+impl<T: Task> Source<T> for Fresh<'_, T> {
+    fn more(&mut self, room: usize) -> impl Iterator<Item = T> {
+        self.schedule.take_fresh(room, self.tasks);
+        self.tasks.drain(..)
     }
 }
 
@@ -295,26 +331,34 @@ impl<T: Task> State<T> {
         let hard = self.next_hard(workers);
         let lane = hard.as_ref().map(Task::lane);
         tasks.extend(hard);
+        self.take_new(room, Stage::Seen, tasks);
+        lane
+    }
+
+    /// Takes work that is not hard, as much as there is room for, and none that has come further than to `stage`.
+    fn take_new(&mut self, room: usize, stage: Stage, tasks: &mut Vec<T>) {
         let mut room = match self.idle {
             0 => room,
             _ => room.min(MOST_AT_ONCE),
         };
         while room > 0
-            && let Some(task) = self.next_new()
+            && let Some(task) = self.next_new(stage)
         {
             room = room.saturating_sub(task.size());
             tasks.push(task);
         }
-        lane
     }
 
-    /// The next piece of work that is not hard, from the next lane of that round.
-    fn next_new(&mut self) -> Option<T> {
-        while let Some(id) = self.new.pop_front() {
+    /// The next piece of work that is not hard, from the next lane of that round that has some at this stage or before.
+    fn next_new(&mut self, stage: Stage) -> Option<T> {
+        for _ in 0..self.new.len() {
+            let id = self.new.pop_front()?;
             let Some(lane) = self.lanes.get_mut(&id) else {
                 continue;
             };
-            let task = lane.new.pop_front();
+            let task = lane
+                .new
+                .pop_front_if(|task| stage == Stage::Seen || task.stage() == Stage::New);
             lane.in_new = !lane.new.is_empty();
             if lane.in_new {
                 self.new.push_back(id);
@@ -579,13 +623,34 @@ mod tests {
     }
 
     #[test]
+    fn amid_a_turn_a_worker_gets_what_nobody_has_looked_at() {
+        let schedule = schedule(1);
+        let (first, second) = (schedule.open(), schedule.open());
+        let mut seen = easy(first, "seen");
+        seen.stages = vec![Stage::Seen];
+        schedule.add(vec![seen, easy(first, "behind"), hard(second, "hard", 2)]);
+        schedule.add(vec![easy(second, "a"), easy(second, "b"), easy(second, "c")]);
+        let mut tasks = Vec::new();
+        let mut fresh = Fresh {
+            schedule: &schedule,
+            tasks: &mut tasks,
+        };
+        let names = |fresh: &mut Fresh<'_, Named>, room| -> Vec<_> {
+            fresh.more(room).map(|task| task.name).collect()
+        };
+        assert_eq!(names(&mut fresh, 1), ["a"]);
+        assert_eq!(names(&mut fresh, usize::MAX), ["b", "c"]);
+        assert_eq!(run(&schedule, usize::MAX), ["hard", "seen", "hard", "behind"]);
+    }
+
+    #[test]
     fn whoever_adds_work_learns_of_the_lanes_that_wait() {
         let schedule = schedule(2);
         let lanes: Vec<LaneId> = (0..5).map(|_| schedule.open()).collect();
         let add = |&lane| schedule.add(vec![easy(lane, "a"), easy(lane, "b"), hard(lane, "c", 2)]);
-        assert_eq!(lanes.iter().map(add).collect::<Vec<_>>(), [0, 1, 1, 2, 2]);
+        assert_eq!(lanes.iter().map(add).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
         run(&schedule, usize::MAX);
-        assert_eq!(add(&lanes[0]), 0);
+        assert_eq!(add(&lanes[0]), 1);
     }
 
     #[test]
@@ -652,7 +717,7 @@ mod tests {
             }
         }
 
-        fn advance(&mut self, _: &mut Vec<Sends>) {
+        fn advance(&mut self, _: &mut impl Source<Sends>, _: &mut Vec<Sends>) {
             assert!(
                 self.0.iter().all(|task| task.1 != Does::PanicLater),
                 "one that is meant"

@@ -7,7 +7,7 @@ use sudoku_engine::{Grid, Isa};
 
 use super::batches::{self, Batches};
 use super::call::{Call, Done, Duty};
-use super::schedule::{LaneId, Stage, Task, Worker};
+use super::schedule::{LaneId, Source, Stage, Task, Worker};
 use crate::options::Options;
 use crate::search::{Answer, Attempt};
 
@@ -131,8 +131,8 @@ impl Worker for Solver {
         }
     }
 
-    fn advance(&mut self, rest: &mut Vec<Work>) {
-        self.batches.advance(rest);
+    fn advance(&mut self, source: &mut impl Source<Work>, rest: &mut Vec<Work>) {
+        self.batches.advance(source, rest);
     }
 
     fn reset(&mut self) {
@@ -225,6 +225,7 @@ fn search(duty: Duty, index: usize, mut attempt: Box<Attempt>, rest: &mut Vec<Wo
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
     use std::num::NonZeroUsize;
     use std::sync::Arc;
     use std::task::{Context, Waker};
@@ -242,6 +243,15 @@ mod tests {
         time_limit: Duration::from_secs(3_600),
         omit_solutions: true,
     };
+
+    /// Has no more.
+    struct Dry;
+
+    impl Source<Work> for Dry {
+        fn more(&mut self, _: usize) -> impl Iterator<Item = Work> {
+            iter::empty()
+        }
+    }
 
     fn call(deadline: Option<Instant>) -> Arc<Call> {
         let schedule = Schedule::<Work>::new(NonZeroUsize::MIN);
@@ -288,7 +298,7 @@ mod tests {
             } else if solver.is_idle() {
                 return;
             }
-            solver.advance(&mut work);
+            solver.advance(&mut Dry, &mut work);
         }
     }
 
@@ -327,11 +337,11 @@ mod tests {
                 solver.turn(evil(&call, key, 256), &mut rest);
             }
             for _ in 0..slices {
-                solver.advance(&mut rest);
+                solver.advance(&mut Dry, &mut rest);
             }
             assert!(!solver.is_idle());
             call.stop();
-            solver.advance(&mut rest);
+            solver.advance(&mut Dry, &mut rest);
             assert!(solver.is_idle() && rest.is_empty());
             assert!(matches!(
                 received(&call)[..],
@@ -345,7 +355,7 @@ mod tests {
         let mut solver = Solver::new(Isa::detect());
         let (call, mut rest) = (call(None), Vec::new());
         solver.turn(evil(&call, 0, 3), &mut rest);
-        solver.advance(&mut rest);
+        solver.advance(&mut Dry, &mut rest);
         assert!(solver.is_idle());
         assert!(matches!(&rest[..], [Work::Unit { puzzles, .. }] if puzzles.len() == 3));
         do_all(&mut solver, rest);

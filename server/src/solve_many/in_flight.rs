@@ -19,9 +19,9 @@ use crate::service::Service;
 use crate::settings::Limits;
 use crate::traces::{MessageSpan, MessageTraces};
 
-/// How many puzzles a stream may have in flight in more than one message, if no others have some waiting. It is a multiple
-/// of what keeps the workers busy: what waits longer is out of the caches when its turn comes, and so are its answers when
-/// they leave. One that may have more than two solutions counts for more, as its answer may.
+/// How many puzzles a stream may have in flight in more than one message, for each worker, if no others have some waiting.
+/// It is a multiple of what keeps a worker busy: what waits longer is out of the caches when its turn comes, and so are its
+/// answers when they leave. One that may have more than two solutions counts for more, as its answer may.
 const MOST_PUZZLES: usize = 8_192;
 
 /// The messages in flight, the oldest first.

@@ -2,10 +2,12 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::num::NonZeroU64;
+use std::ops::Range;
+#[cfg(unix)]
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::JoinHandle;
 
 use anyhow::{Context, bail, ensure};
 use tokio::task::block_in_place;
@@ -28,26 +30,18 @@ pub struct Pending {
     file: Arc<File>,
     partial: PathBuf,
     path: PathBuf,
-    syncer: Syncer,
     /// Whether what an earlier run had left was removed.
     begun_anew: bool,
 }
 
-/// Brings what was written to the disk while more is written, on a thread of its own. Else all of it would be waited for
-/// at the end.
+/// Writes to a file, and lets the system begin to bring it to the disk while more is written. Else all of it would be waited
+/// for at the end.
 #[derive(Debug)]
-struct Syncer {
-    wake: SyncSender<()>,
-    /// Ends with the last sender, and tells what could not be written.
-    thread: JoinHandle<io::Result<()>>,
-}
-
-/// Writes to a file and wakes its syncer now and then.
-#[derive(Debug)]
-struct Synced {
+struct Forwarded {
     file: Arc<File>,
-    wake: SyncSender<()>,
-    since: usize,
+    /// Where the next byte goes, and up to where bytes are on their way.
+    end: u64,
+    forwarded: u64,
 }
 
 /// Writes to what may take its time, such as a pipe. The runtime's thread that waits leaves its other tasks to another one.
@@ -64,33 +58,28 @@ impl<W: Write> Write for Patient<W> {
     }
 }
 
-/// Bytes after which what was written is brought to the disk.
-const SYNCED: usize = 2 << 20;
+/// After how many bytes they are brought to the disk.
+const FORWARDED: u64 = 2 << 20;
 
-impl Syncer {
-    fn start(file: Arc<File>) -> Self {
-        let (wake, woken) = sync_channel(1);
-        let thread = std::thread::spawn(move || woken.iter().try_for_each(|()| file.sync_data()));
-        Self { wake, thread }
-    }
-
-    /// Waits for what is under way. All writers must be gone.
-    fn finish(self) -> io::Result<()> {
-        drop(self.wake);
-        self.thread
-            .join()
-            .unwrap_or_else(|_| Err(io::Error::other("syncing panicked")))
+impl Forwarded {
+    fn new(file: &Arc<File>) -> Self {
+        // Where it is not known nothing is lost but time.
+        let end = (&**file).stream_position().unwrap_or_default();
+        Self {
+            file: Arc::clone(file),
+            end,
+            forwarded: end,
+        }
     }
 }
 
-impl Write for Synced {
+impl Write for Forwarded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
-        self.since += written;
-        if self.since >= SYNCED {
-            self.since = 0;
-            // One that is busy will do this as well, or the end will.
-            let _ = self.wake.try_send(());
+        self.end += written as u64;
+        if self.end - self.forwarded >= FORWARDED {
+            begin_to_store(&self.file, self.forwarded..self.end);
+            self.forwarded = self.end;
         }
         Ok(written)
     }
@@ -98,6 +87,30 @@ impl Write for Synced {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// Says that a part of a file is not read soon: Linux then begins to write it, and waits for nothing.
+#[cfg(target_os = "linux")]
+fn begin_to_store(file: &File, part: Range<u64>) {
+    // Only advice: whatever stays undone is done at the end.
+    let length = NonZeroU64::new(part.end - part.start);
+    let _ = rustix::fs::fadvise(file, part.start, length, rustix::fs::Advice::DontNeed);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn begin_to_store(_: &File, _: Range<u64>) {}
+
+/// Whether it is a regular file.
+#[cfg(unix)]
+fn is_file(output: &impl AsFd) -> bool {
+    let copy = output.as_fd().try_clone_to_owned().map(File::from);
+    copy.and_then(|file| file.metadata())
+        .is_ok_and(|found| found.is_file())
+}
+
+#[cfg(not(unix))]
+fn is_file(_: &io::Stdout) -> bool {
+    false
 }
 
 impl Output {
@@ -143,13 +156,10 @@ impl Output {
         if begun_anew {
             file.set_len(0).with_context(cannot)?;
         }
-        let file = Arc::new(file);
-        let syncer = Syncer::start(Arc::clone(&file));
         Ok(Self::File(Pending {
-            file,
+            file: Arc::new(file),
             partial,
             path,
-            syncer,
             begun_anew,
         }))
     }
@@ -165,13 +175,11 @@ impl Output {
     /// Where to write.
     pub fn writer(&self) -> Box<dyn Write + Send> {
         match self {
+            // Which takes no longer than any other file.
+            Self::Stdout if is_file(&io::stdout()) => Box::new(io::stdout()),
             Self::Stdout => Box::new(Patient(io::stdout())),
             Self::Device(file) => Box::new(Patient(Arc::clone(file))),
-            Self::File(pending) => Box::new(Synced {
-                file: Arc::clone(&pending.file),
-                wake: pending.syncer.wake.clone(),
-                since: 0,
-            }),
+            Self::File(pending) => Box::new(Forwarded::new(&pending.file)),
         }
     }
 
@@ -206,18 +214,12 @@ impl Output {
     /// The file cannot be written out or renamed.
     pub fn commit(self) -> anyhow::Result<()> {
         let Self::File(Pending {
-            file,
-            partial,
-            path,
-            syncer,
-            ..
+            file, partial, path, ..
         }) = self
         else {
             return Ok(());
         };
-        syncer
-            .finish()
-            .and_then(|()| file.sync_all())
+        file.sync_all()
             .and_then(|()| fs::rename(&partial, &path))
             .with_context(|| format!("cannot write {}", path.display()))
     }
@@ -320,6 +322,15 @@ mod tests {
         assert!(matches!(output, Output::Device(_)));
         output.commit().unwrap();
         assert!(!Path::new("/dev/null.partial").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_may_take_its_time_is_no_regular_file() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(is_file(&File::create(folder.path().join("answers")).unwrap()));
+        assert!(!is_file(&File::options().write(true).open("/dev/null").unwrap()));
+        assert!(!is_file(&io::pipe().unwrap().1));
     }
 
     #[test]

@@ -123,7 +123,13 @@ async fn an_endpoint_that_is_https_and_should_be_http_or_the_reverse_is_hinted_a
     // Two alerts, as a server sends them that gets something else than TLS.
     let tls = answering(b"\x15\x03\x03\0\x02\x02\x0a\x15\x03\x03\0\x02\x01\0").await;
     let plain = answering(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    let refusing = answering(b"\x15\x03\x03\0\x02\x02\x28").await;
     for (endpoint, hint) in [
+        (format!("http://{plain}"), "perhaps it is an https:// endpoint"),
+        (
+            format!("https://{refusing}"),
+            "perhaps it wants a certificate of the client",
+        ),
         (
             format!("http://{tls}"),
             "it speaks TLS, and is an https:// endpoint",
@@ -144,10 +150,15 @@ async fn an_endpoint_that_is_https_and_should_be_http_or_the_reverse_is_hinted_a
     }
     // It may be there again a little later.
     let gone = answering(b"").await;
-    let builder = SudokuClient::builder().endpoint(format!("https://{gone}"));
-    let client = builder.retries(0).connect_lazy().unwrap();
-    let error = chain(&client.solve(&grid(EASY)).await.unwrap_err());
-    assert!(error.contains("perhaps it does not speak TLS"), "{error}");
+    for (scheme, hint) in [
+        ("https", "perhaps it does not speak TLS"),
+        ("http", "perhaps it is an https:// endpoint"),
+    ] {
+        let builder = SudokuClient::builder().endpoint(format!("{scheme}://{gone}"));
+        let client = builder.retries(0).connect_lazy().unwrap();
+        let error = chain(&client.solve(&grid(EASY)).await.unwrap_err());
+        assert!(error.contains(hint), "{error}");
+    }
 }
 
 /// Of a name, the certificate has to be for the name, and not for the address that it stands for.

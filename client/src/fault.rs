@@ -16,6 +16,8 @@ pub(crate) enum Fault {
     Uncertified,
     /// The server refused the client's certificate.
     Distrusted,
+    /// The server refused the handshake of TLS. Older versions of TLS have no other word for a certificate that is missing.
+    Refused,
     /// What answered does not speak TLS.
     NoTls,
     /// The other side hung up in the handshake of TLS.
@@ -24,6 +26,8 @@ pub(crate) enum Fault {
     Tls,
     /// What answered does not speak HTTP/2.
     NoHttp2,
+    /// The other side hung up when it was not spoken to in TLS.
+    Unanswered,
 }
 
 impl Fault {
@@ -51,6 +55,7 @@ impl Fault {
             return Some(match foreign {
                 Foreign::Tls => Self::Tls,
                 Foreign::Other => Self::NoHttp2,
+                Foreign::Nothing => Self::Unanswered,
             });
         }
         match error.downcast_ref::<rustls::Error>()? {
@@ -61,7 +66,7 @@ impl Fault {
         }
     }
 
-    /// What the server says with an alert, where that is of the client's certificate.
+    /// What the server says with an alert, where that is, or may be, of the client's certificate.
     fn alerted(alert: AlertDescription) -> Option<Self> {
         match alert {
             AlertDescription::CertificateRequired | AlertDescription::NoCertificate => Some(Self::Uncertified),
@@ -74,13 +79,14 @@ impl Fault {
             | AlertDescription::DecryptError
             | AlertDescription::UnknownCA
             | AlertDescription::UnsupportedCertificate => Some(Self::Distrusted),
+            AlertDescription::HandshakeFailure => Some(Self::Refused),
             _ => None,
         }
     }
 
     /// Whether another try would end in the same way.
     pub(crate) fn is_final(self) -> bool {
-        self != Self::HungUp
+        !matches!(self, Self::HungUp | Self::Unanswered)
     }
 
     /// What may be the reason, where it is not said by the error itself.
@@ -89,9 +95,10 @@ impl Fault {
             Self::Distrust => None,
             Self::Uncertified => Some("it wants a certificate of the client, which shows none"),
             Self::Distrusted => Some("it refuses the client's certificate"),
+            Self::Refused => Some("perhaps it wants a certificate of the client"),
             Self::NoTls | Self::HungUp => Some("perhaps it does not speak TLS, and is an http:// endpoint"),
             Self::Tls => Some("it speaks TLS, and is an https:// endpoint"),
-            Self::NoHttp2 => Some("perhaps it is an https:// endpoint"),
+            Self::NoHttp2 | Self::Unanswered => Some("perhaps it is an https:// endpoint"),
         }
     }
 }

@@ -63,6 +63,7 @@ pub(super) type Connected = FirstWords<Box<dyn Stream>>;
 impl Connector {
     async fn connect(self) -> io::Result<TokioIo<Connected>> {
         let stream = self.place.reach().await?;
+        let is_plain = self.tls.is_none() && matches!(self.place, Place::Tcp(..));
         let stream = match self.tls {
             None => stream,
             Some((tls, name)) => {
@@ -73,7 +74,7 @@ impl Connector {
                 Box::new(stream)
             }
         };
-        Ok(TokioIo::new(FirstWords::of(stream, self.refusal)))
+        Ok(TokioIo::new(FirstWords::of(stream, is_plain, self.refusal)))
     }
 }
 

@@ -26,13 +26,16 @@ impl Refusal {
     }
 }
 
-/// What a server speaks that does not answer in HTTP/2.
+/// What comes from a server in place of HTTP/2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Foreign {
     #[error("it answers with an alert of TLS")]
     Tls,
     #[error("it does not answer in HTTP/2")]
     Other,
+    /// Where it may have waited for TLS.
+    #[error("it hangs up before it has said anything")]
+    Nothing,
 }
 
 impl Foreign {
@@ -50,6 +53,8 @@ impl Foreign {
 /// A connection that notes what the server says first.
 pub(super) struct FirstWords<S> {
     stream: S,
+    /// Whether what is said could as well be in TLS.
+    is_plain: bool,
     state: State,
     refusal: Refusal,
 }
@@ -65,22 +70,26 @@ enum State {
 }
 
 impl<S> FirstWords<S> {
-    pub(super) fn of(stream: S, refusal: Refusal) -> Self {
+    pub(super) fn of(stream: S, is_plain: bool, refusal: Refusal) -> Self {
         Self {
             stream,
+            is_plain,
             state: State::Silent,
             refusal,
         }
     }
 
-    /// Whether the first that came, or why nothing did, is what the connection is for.
+    /// Whether the first that came, if anything did, is what the connection is for.
     fn hear(&mut self, came: io::Result<Option<u8>>) -> io::Result<()> {
         let heard = match came {
-            Ok(None) => return Ok(()),
             Ok(Some(first)) => match Foreign::beginning_with(first) {
                 None => Ok(()),
                 Some(foreign) => Err(io::Error::new(io::ErrorKind::InvalidData, foreign)),
             },
+            Ok(None) | Err(_) if self.is_plain => {
+                Err(io::Error::new(io::ErrorKind::UnexpectedEof, Foreign::Nothing))
+            }
+            Ok(None) => return Ok(()),
             Err(error) => Err(error),
         };
         let heard = heard.map_err(Arc::new);
@@ -109,7 +118,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for FirstWords<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = ready!(Pin::new(&mut self.stream).poll_read(cx, buffer));
-        if self.state == State::Heard {
+        if self.state == State::Heard || before == buffer.capacity() {
             return Poll::Ready(read);
         }
         let first = read.map(|()| buffer.filled().get(before).copied());

@@ -335,30 +335,39 @@ impl<T: Task> State<T> {
         lane
     }
 
-    /// Takes work that is not hard, as much as there is room for, and none that has come further than to `stage`.
+    /// Takes work that is not hard from lane after lane: as much at first sight as there is room for, and a piece that was
+    /// looked at, which needs none. It ends where the next lane's turn is for work that has come further than to `stage`, so
+    /// that the turn is not lost.
     fn take_new(&mut self, room: usize, stage: Stage, tasks: &mut Vec<T>) {
         let mut room = match self.idle {
             0 => room,
             _ => room.min(MOST_AT_ONCE),
         };
-        while room > 0
-            && let Some(task) = self.next_new(stage)
-        {
+        let mut seen = stage == Stage::Seen;
+        while let Some(task) = self.next_new(|task| match task.stage() {
+            Stage::New => room > 0,
+            _ => seen,
+        }) {
+            seen &= task.stage() == Stage::New;
             room = room.saturating_sub(task.size());
             tasks.push(task);
         }
     }
 
-    /// The next piece of work that is not hard, from the next lane of that round that has some at this stage or before.
-    fn next_new(&mut self, stage: Stage) -> Option<T> {
-        for _ in 0..self.new.len() {
-            let id = self.new.pop_front()?;
-            let Some(lane) = self.lanes.get_mut(&id) else {
-                continue;
-            };
-            let task = lane
-                .new
-                .pop_front_if(|task| stage == Stage::Seen || task.stage() == Stage::New);
+    /// The next piece of work that is not hard, from the next lane of that round, if it is `wanted`.
+    fn next_new(&mut self, wanted: impl Fn(&T) -> bool) -> Option<T> {
+        while let Some(&id) = self.new.front() {
+            let lane = self.lanes.get_mut(&id);
+            let is_wanted = lane
+                .as_ref()
+                .and_then(|lane| lane.new.front())
+                .is_none_or(&wanted);
+            if !is_wanted {
+                return None;
+            }
+            self.new.pop_front();
+            let Some(lane) = lane else { continue };
+            let task = lane.new.pop_front();
             lane.in_new = !lane.new.is_empty();
             if lane.in_new {
                 self.new.push_back(id);
@@ -623,24 +632,37 @@ mod tests {
     }
 
     #[test]
-    fn amid_a_turn_a_worker_gets_what_nobody_has_looked_at() {
+    fn amid_a_turn_a_worker_gets_what_nobody_has_looked_at_and_no_lane_loses_its_turn() {
         let schedule = schedule(1);
-        let (first, second) = (schedule.open(), schedule.open());
-        let mut seen = easy(first, "seen");
+        let lanes: Vec<LaneId> = (0..3).map(|_| schedule.open()).collect();
+        let mut seen = easy(lanes[1], "seen");
         seen.stages = vec![Stage::Seen];
-        schedule.add(vec![seen, easy(first, "behind"), hard(second, "hard", 2)]);
-        schedule.add(vec![easy(second, "a"), easy(second, "b"), easy(second, "c")]);
+        schedule.add(vec![
+            easy(lanes[0], "a"),
+            easy(lanes[0], "d"),
+            seen,
+            easy(lanes[1], "c"),
+        ]);
+        schedule.add(vec![easy(lanes[2], "b"), hard(lanes[2], "hard", 2)]);
+        let amid = |room| {
+            let mut tasks = Vec::new();
+            let mut fresh = Fresh {
+                schedule: &schedule,
+                tasks: &mut tasks,
+            };
+            fresh.more(room).map(|task| task.name).collect::<Vec<_>>()
+        };
+        assert_eq!(amid(1), ["a"]);
+        // However often it asks for more.
+        assert!((0..9).all(|_| amid(usize::MAX).is_empty()));
+        // And however little room it has for others.
         let mut tasks = Vec::new();
-        let mut fresh = Fresh {
-            schedule: &schedule,
-            tasks: &mut tasks,
-        };
-        let names = |fresh: &mut Fresh<'_, Named>, room| -> Vec<_> {
-            fresh.more(room).map(|task| task.name).collect()
-        };
-        assert_eq!(names(&mut fresh, 1), ["a"]);
-        assert_eq!(names(&mut fresh, usize::MAX), ["b", "c"]);
-        assert_eq!(run(&schedule, usize::MAX), ["hard", "seen", "hard", "behind"]);
+        schedule.lock().take(0, 1, &mut tasks);
+        assert_eq!(
+            tasks.iter().map(|task| task.name).collect::<Vec<_>>(),
+            ["hard", "seen"]
+        );
+        assert_eq!(amid(usize::MAX), ["b", "d", "c"]);
     }
 
     #[test]

@@ -113,6 +113,48 @@ fn is_file(_: &io::Stdout) -> bool {
     false
 }
 
+/// The name of a file while it is on its way.
+pub fn partial(path: &Path) -> PathBuf {
+    let mut partial = path.to_owned().into_os_string();
+    partial.push(".partial");
+    partial.into()
+}
+
+/// How many times a file is opened that others complete meanwhile.
+const MOST_TRIES: usize = 10;
+
+/// Opens a file and locks it. `None` if another has the lock, or completes the file each time.
+fn open_locked(partial: &Path) -> io::Result<Option<File>> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    for _ in 0..MOST_TRIES {
+        let file = options.open(partial)?;
+        // A file system without locks is no reason to do nothing.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Ok(None);
+        }
+        // Before it had the lock, the run that had may have given the file its last name.
+        if is_at(&file, partial)? {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the file is the one at this path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
+    let file = file.metadata()?;
+    Ok(fs::metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino())))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
 impl Output {
     /// Opens the output: the named file, or standard output where none is named. With `resume` a file keeps what an
     /// earlier run has written.
@@ -136,22 +178,11 @@ impl Output {
             }
             _ => {}
         }
-        let mut partial = path.clone().into_os_string();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        let mut options = File::options();
-        let file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&partial);
+        let partial = partial(&path);
         let cannot = || format!("cannot write {}", partial.display());
-        let file = file.with_context(cannot)?;
-        // A file system without locks is no reason to do nothing.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            bail!("{}: another run is writing it", cannot());
-        }
+        let file = open_locked(&partial)
+            .with_context(cannot)?
+            .with_context(|| format!("{}: another run is writing it", cannot()))?;
         let begun_anew = !resume && file.metadata().with_context(cannot)?.len() > 0;
         if begun_anew {
             file.set_len(0).with_context(cannot)?;
@@ -363,6 +394,22 @@ mod tests {
         }
         first.commit().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_got_its_last_name_is_no_longer_the_one_on_its_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (
+            folder.path().join("answers.partial"),
+            folder.path().join("answers"),
+        );
+        let file = File::create(&path).unwrap();
+        assert!(is_at(&file, &path).unwrap());
+        fs::rename(&path, &other).unwrap();
+        assert!(!is_at(&file, &path).unwrap());
+        File::create(&path).unwrap();
+        assert!(!is_at(&file, &path).unwrap());
     }
 
     #[test]

@@ -56,6 +56,25 @@ fn what_an_earlier_run_left_is_written_anew_and_that_is_told() {
 }
 
 #[test]
+fn what_an_earlier_run_left_is_no_input_of_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let partial = folder.path().join("answers.partial");
+    fs::write(&partial, lines(&[UNIQUE])).unwrap();
+    for resume in [&[][..], &["--resume"]] {
+        let mut command = solve();
+        command
+            .args(["--output", "answers", "./answers.partial"])
+            .args(resume);
+        command
+            .current_dir(&folder)
+            .assert()
+            .code(2)
+            .stderr("sudoku-client: cannot read ./answers.partial: --output is written there first\n");
+        assert_eq!(fs::read_to_string(&partial).unwrap(), lines(&[UNIQUE]));
+    }
+}
+
+#[test]
 fn a_file_may_be_input_and_output_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("puzzles");

@@ -1,8 +1,9 @@
 //! What the arguments of `solve` mean.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use sudoku_client::SolveOptions;
 
 use super::args::{Args, Summary};
@@ -10,6 +11,7 @@ use super::resume;
 use crate::cli::draw;
 use crate::cli::explain::Kind;
 use crate::cli::format::Format;
+use crate::cli::output::partial;
 use crate::cli::service::Which;
 use crate::cli::source::Source;
 use crate::cli::table::Column;
@@ -58,7 +60,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// An argument is neither a puzzle nor a file, or the format is none that can be resumed.
+    /// An argument is neither a puzzle nor a file, or the file that is written; the format is none that can be resumed.
     pub fn new(args: Args, terminals: Terminals) -> anyhow::Result<Self> {
         let mut sources = Vec::new();
         for argument in &args.inputs {
@@ -66,6 +68,9 @@ impl Plan {
         }
         if sources.is_empty() {
             sources.push(Source::Stdin);
+        }
+        if let Some(output) = &args.output {
+            check_sources(&sources, output)?;
         }
         let typed = terminals.stdin && sources.contains(&Source::Stdin);
         let format = match args.format {
@@ -119,6 +124,22 @@ impl Plan {
         });
         sizes.sum()
     }
+}
+
+/// An input may be what is replaced in the end, but not what is written first.
+fn check_sources(sources: &[Source], output: &Path) -> anyhow::Result<()> {
+    let output = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
+    let Ok(partial) = fs::canonicalize(partial(&output)) else {
+        return Ok(());
+    };
+    for source in sources {
+        if let Source::File(path) = source
+            && fs::canonicalize(path).is_ok_and(|path| path == partial)
+        {
+            bail!("cannot read {}: --output is written there first", path.display());
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ def test_the_limits_fit_the_memory(settings):
     page = (ROOT / "docs/operating.md").read_text().split("## Memory")[1]
     table = re.findall(r"^\| (?:each of `)?([\w -]+)`? \| ([\d.]+ \w+) \|$", page, re.MULTILINE)
     assert len(table) >= 5
+    assert settings["threads"] <= 2, "with more a stream takes more"
     held = sum(size(each) * (1 if what == "the program" else settings[what]) for what, each in table)
     assert held <= size(CONTAINER["resources"]["limits"]["memory"])
 

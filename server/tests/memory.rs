@@ -140,9 +140,8 @@ fn the_page_says_the_same() {
         format!("| the program | {BASE} MiB |"),
         format!("| each of `threads` | {THREAD} MiB |"),
         format!("| each of `max-connections` | {CONNECTION} MiB |"),
-        format!(
-            "| each of `max-streams` | {STREAM} MiB, and {STREAM_THREAD} MiB more for each of `threads` above two |"
-        ),
+        format!("| each of `max-streams` | {STREAM} MiB |"),
+        format!("A stream takes {STREAM_THREAD} MiB more for each of `threads` above two."),
         format!("| each of `max-calls` | {} KiB |", 1024 / CALLS_PER_MIB),
     ] {
         assert!(page.contains(&line), "{line}");

@@ -162,69 +162,50 @@ impl Part {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroUsize;
     use std::sync::Arc;
 
-    use sudoku_engine::Grid;
-    use sudoku_engine::batch;
-
     use super::super::call::Call;
-    use super::super::schedule::Schedule;
+    use super::super::work::tests::{call, evil};
     use super::*;
 
-    /// Rated among the hardest that people solve.
-    const EVIL: &str = "98.7..6..75..4......3..8.7.5....7.3...94.........2.1..3.......1.9...5.8...52....6";
-
-    const OPTIONS: Options = Options {
-        solution_limit: 2,
-        time_limit: Duration::from_secs(3_600),
-        omit_solutions: true,
-    };
-
-    /// Has so many parts of so many puzzles, and notes how much it was asked for.
+    /// Has so many parts of so many puzzles, and counts how often it was asked for some.
     struct Parts {
         call: Arc<Call>,
         puzzles: usize,
         left: usize,
         given: u64,
-        rooms: Vec<usize>,
+        asked: u32,
     }
 
     impl Parts {
         fn new(puzzles: usize, left: usize) -> Self {
-            let schedule = Schedule::<Work>::new(NonZeroUsize::MIN);
             Self {
-                call: Arc::new(Call::new(schedule.open(), Isa::detect(), None)),
+                call: call(None),
                 puzzles,
                 left,
                 given: 0,
-                rooms: Vec::new(),
+                asked: 0,
             }
         }
 
         fn next(&mut self) -> Option<Work> {
             self.left = self.left.checked_sub(1)?;
             self.given += 1;
-            let puzzles = vec![Grid::from_line(EVIL).unwrap(); self.puzzles];
-            Some(Work::Batch {
-                duty: Duty::new(Arc::clone(&self.call), self.given),
-                options: OPTIONS,
-                batch: Batch::new(self.given, puzzles, batch::Options::default()),
-            })
+            Some(evil(&self.call, self.given, self.puzzles))
         }
     }
 
     impl Source<Work> for Parts {
         fn more(&mut self, room: usize) -> impl Iterator<Item = Work> {
-            self.rooms.push(room);
+            self.asked += 1;
             let parts = room.div_ceil(self.puzzles.max(LEAST_SIZE));
             let parts: Vec<Work> = (0..parts).map_while(|_| self.next()).collect();
             parts.into_iter()
         }
     }
 
-    /// Gives it all there is. Returns what it pushed back, and in how many turns it was done.
-    fn solve(parts: &mut Parts) -> (Vec<Work>, usize) {
+    /// Solves them all. Returns what was pushed back, and in how many turns more was asked for.
+    fn solve(parts: &mut Parts) -> (Vec<Work>, u32) {
         let mut batches = Batches::new(Isa::detect());
         let (mut rest, mut turns) = (Vec::new(), 0);
         while parts.left > 0 || !batches.is_idle() {
@@ -232,9 +213,9 @@ mod tests {
             while parts.left > 0 && batches.room() > 0 {
                 batches.take_more(parts, &mut rest);
             }
-            let asked = parts.rooms.len();
+            let asked = parts.asked;
             batches.advance(parts, &mut rest);
-            turns += usize::from(parts.rooms.len() > asked);
+            turns += u32::from(parts.asked > asked);
         }
         (rest, turns)
     }

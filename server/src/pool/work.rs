@@ -224,7 +224,7 @@ fn search(duty: Duty, index: usize, mut attempt: Box<Attempt>, rest: &mut Vec<Wo
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::iter;
     use std::num::NonZeroUsize;
     use std::sync::Arc;
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    fn call(deadline: Option<Instant>) -> Arc<Call> {
+    pub fn call(deadline: Option<Instant>) -> Arc<Call> {
         let schedule = Schedule::<Work>::new(NonZeroUsize::MIN);
         Arc::new(Call::new(schedule.open(), Isa::detect(), deadline))
     }
@@ -265,7 +265,7 @@ mod tests {
     }
 
     /// So many hard puzzles for the batch engine.
-    fn evil(call: &Arc<Call>, key: u64, count: usize) -> Work {
+    pub fn evil(call: &Arc<Call>, key: u64, count: usize) -> Work {
         let puzzles = vec![Grid::from_line(EVIL).unwrap(); count];
         Work::Batch {
             duty: Duty::new(Arc::clone(call), key),

@@ -412,6 +412,33 @@ mod tests {
         assert!(!is_at(&file, &path).unwrap());
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn whoever_has_the_lock_has_the_file_on_its_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, complete) = (
+            folder.path().join("answers.partial"),
+            folder.path().join("answers"),
+        );
+        let run = || {
+            let mut completed = 0;
+            for _ in 0..2_000 {
+                // With the lock nobody else renames it.
+                if let Some(file) = open_locked(&path).unwrap() {
+                    assert!(is_at(&file, &path).unwrap(), "it is complete already");
+                    fs::rename(&path, &complete).unwrap();
+                    completed += 1;
+                }
+            }
+            completed
+        };
+        std::thread::scope(|scope| {
+            let runs = [(); 3].map(|()| scope.spawn(run));
+            let completed: u32 = runs.into_iter().map(|run| run.join().unwrap()).sum();
+            assert!(completed > 0);
+        });
+    }
+
     #[test]
     fn a_resumed_file_goes_on_where_it_is_cut() {
         let folder = tempfile::tempdir().unwrap();

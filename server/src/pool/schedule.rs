@@ -632,6 +632,21 @@ mod tests {
     }
 
     #[test]
+    fn of_what_was_seen_a_worker_takes_one_piece_at_a_time() {
+        let schedule = schedule(1);
+        for name in ["a", "b", "c"] {
+            let mut seen = easy(schedule.open(), name);
+            seen.stages = vec![Stage::Seen];
+            schedule.add(vec![seen]);
+        }
+        for expected in ["a", "b", "c"] {
+            let mut tasks = Vec::new();
+            schedule.lock().take(usize::MAX, 1, &mut tasks);
+            assert_eq!(tasks.iter().map(|task| task.name).collect::<Vec<_>>(), [expected]);
+        }
+    }
+
+    #[test]
     fn amid_a_turn_a_worker_gets_what_nobody_has_looked_at_and_no_lane_loses_its_turn() {
         let schedule = schedule(1);
         let lanes: Vec<LaneId> = (0..3).map(|_| schedule.open()).collect();

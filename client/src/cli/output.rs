@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
+use same_file::Handle;
 use tokio::task::block_in_place;
 
 /// The output of a command.
@@ -142,17 +143,9 @@ fn open_locked(partial: &Path) -> io::Result<Option<File>> {
 }
 
 /// Whether the file is the one at this path.
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-
-    let file = file.metadata()?;
-    Ok(fs::metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino())))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
+    let file = Handle::from_file(file.try_clone()?)?;
+    Ok(Handle::from_path(path).is_ok_and(|found| found == file))
 }
 
 impl Output {
@@ -396,7 +389,6 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_file_that_got_its_last_name_is_no_longer_the_one_on_its_way() {
         let folder = tempfile::tempdir().unwrap();
@@ -412,7 +404,6 @@ mod tests {
         assert!(!is_at(&file, &path).unwrap());
     }
 
-    #[cfg(unix)]
     #[test]
     fn whoever_has_the_lock_has_the_file_on_its_way() {
         let folder = tempfile::tempdir().unwrap();

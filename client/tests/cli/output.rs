@@ -1,11 +1,11 @@
 //! `--output`: the file is never seen half written.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
 use predicates::prelude::*;
 
-use crate::support::{OTHER, OTHER_SOLVED, UNIQUE, UNIQUE_SOLVED, lines, solve, text};
+use crate::support::{OTHER, OTHER_SOLVED, UNIQUE, UNIQUE_SOLVED, lines, raw_client, solve, text};
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -60,17 +60,18 @@ fn what_an_earlier_run_left_is_no_input_of_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let partial = folder.path().join("answers.partial");
     fs::write(&partial, lines(&[UNIQUE])).unwrap();
-    for resume in [&[][..], &["--resume"]] {
-        let mut command = solve();
-        command
-            .args(["--output", "answers", "./answers.partial"])
-            .args(resume);
-        command
-            .current_dir(&folder)
-            .assert()
-            .code(2)
-            .stderr("sudoku-client: cannot read ./answers.partial: --output is written there first\n");
-        assert_eq!(fs::read_to_string(&partial).unwrap(), lines(&[UNIQUE]));
+    fs::hard_link(&partial, folder.path().join("other")).unwrap();
+    for input in ["./answers.partial", "other", "-"] {
+        for resume in [&[][..], &["--resume"]] {
+            let mut command = raw_client();
+            command.args(["solve", "--output", "answers", input]).args(resume);
+            command.stdin(File::open(&partial).unwrap()).current_dir(&folder);
+            let ended = command.output().unwrap();
+            let name = if input == "-" { "standard input" } else { input };
+            let told = format!("sudoku-client: cannot read {name}: --output is written there first\n");
+            assert_eq!((ended.status.code(), text(ended.stderr)), (Some(2), told));
+            assert_eq!(fs::read_to_string(&partial).unwrap(), lines(&[UNIQUE]));
+        }
     }
 }
 

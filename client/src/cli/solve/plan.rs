@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
+use same_file::Handle;
 use sudoku_client::SolveOptions;
 
 use super::args::{Args, Summary};
@@ -126,17 +127,20 @@ impl Plan {
     }
 }
 
-/// An input may be what is replaced in the end, but not what is written first.
+/// An input may be what is replaced in the end, but not what is written first, whatever its name is.
 fn check_sources(sources: &[Source], output: &Path) -> anyhow::Result<()> {
     let output = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
-    let Ok(partial) = fs::canonicalize(partial(&output)) else {
+    let Ok(partial) = Handle::from_path(partial(&output)) else {
         return Ok(());
     };
     for source in sources {
-        if let Source::File(path) = source
-            && fs::canonicalize(path).is_ok_and(|path| path == partial)
-        {
-            bail!("cannot read {}: --output is written there first", path.display());
+        let found = match source {
+            Source::Puzzle(_) => continue,
+            Source::File(path) => Handle::from_path(path),
+            Source::Stdin => Handle::stdin(),
+        };
+        if found.is_ok_and(|found| found == partial) {
+            bail!("cannot read {}: --output is written there first", source.name());
         }
     }
     Ok(())
